@@ -1,0 +1,131 @@
+//! The steps of `cargo xtask test`, cheapest first.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::hygiene;
+use crate::steps::{Failure, Step, run};
+use crate::workspace::Workspace;
+
+/// Every check a change has to pass, in order.
+pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
+    vec![
+        Step::new("format", || format(workspace)),
+        Step::new("lints", || lints(workspace)),
+        Step::new("documentation", || documentation(workspace)),
+        Step::new("tests", || tests(workspace)),
+        Step::new("documentation tests", || doc_tests(workspace)),
+        Step::new("experiment files", || experiments(workspace)),
+        Step::new("tracked files", || hygiene::tracked_files(workspace.root())),
+    ]
+}
+
+type Outcome = Result<Option<String>, Failure>;
+
+fn format(workspace: &Workspace) -> Outcome {
+    require(workspace, "fmt", "rustfmt")?;
+    run(&mut workspace.cargo(&["fmt", "--all", "--check"]))
+        .map_err(|failure| failure.with_remedy("run `cargo fmt --all`"))?;
+    Ok(None)
+}
+
+fn lints(workspace: &Workspace) -> Outcome {
+    require(workspace, "clippy", "clippy")?;
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    run(&mut workspace.cargo(&arguments))?;
+    Ok(None)
+}
+
+fn documentation(workspace: &Workspace) -> Outcome {
+    let mut command = workspace.cargo(&["doc", "--workspace", "--no-deps"]);
+    run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(None)
+}
+
+/// All tests but those in the documentation, by cargo-nextest where it is installed.
+fn tests(workspace: &Workspace) -> Outcome {
+    if workspace.has_subcommand("nextest") {
+        run(&mut workspace.cargo(&["nextest", "run", "--workspace"]))?;
+        return Ok(None);
+    }
+    // Not `--all-targets`: that would start the benchmarks too.
+    let arguments = [
+        "test",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--tests",
+        "--examples",
+    ];
+    run(&mut workspace.cargo(&arguments))?;
+    Ok(Some(String::from(
+        "by `cargo test`: cargo-nextest is not installed",
+    )))
+}
+
+fn doc_tests(workspace: &Workspace) -> Outcome {
+    run(&mut workspace.cargo(&["test", "--workspace", "--doc"]))?;
+    Ok(None)
+}
+
+/// Lets the command itself judge every experiment file; all the bad ones are named, not the first.
+fn experiments(workspace: &Workspace) -> Outcome {
+    let files = hygiene::toml_files(&workspace.root().join("experiments"))?;
+    if files.is_empty() {
+        return Ok(Some(String::from("no TOML file in experiments/")));
+    }
+    let taskscout = taskscout_binary(workspace)?;
+    let refused: Vec<String> = files
+        .iter()
+        .filter(|file| accept(&taskscout, file).is_err())
+        .map(|file| relative(workspace, file))
+        .collect();
+    if refused.is_empty() {
+        return Ok(Some(format!("{} accepted", files.len())));
+    }
+    Err(Failure::new(format!(
+        "{} of {} experiment files were refused: {}",
+        refused.len(),
+        files.len(),
+        refused.join(", ")
+    ))
+    .with_remedy("see each message above; try one with `cargo run -- run --check FILE`"))
+}
+
+/// The command as the tests built it.
+///
+/// `cargo run` would choose other features of the dependencies than a build of the whole workspace
+/// with its tests does, and compile them all once more.
+fn taskscout_binary(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    run(&mut workspace.cargo(&["build", "--workspace", "--bins", "--tests"]))?;
+    let sibling = format!("taskscout{}", std::env::consts::EXE_SUFFIX);
+    Ok(std::env::current_exe()?.with_file_name(sibling))
+}
+
+fn accept(taskscout: &Path, file: &Path) -> Result<(), Failure> {
+    let mut command = Command::new(taskscout);
+    run(command.args(["run", "--check"]).arg(file))
+}
+
+fn relative(workspace: &Workspace, file: &Path) -> String {
+    let shown = file.strip_prefix(workspace.root()).unwrap_or(file);
+    shown.display().to_string()
+}
+
+/// Fails with the way to install a toolchain component that is missing.
+fn require(workspace: &Workspace, subcommand: &str, component: &str) -> Result<(), Failure> {
+    if workspace.has_subcommand(subcommand) {
+        return Ok(());
+    }
+    Err(
+        Failure::new(format!("`cargo {subcommand}` is not installed"))
+            .with_remedy(format!("run `rustup component add {component}`")),
+    )
+}

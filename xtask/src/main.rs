@@ -1,0 +1,52 @@
+//! Development tasks of the repository: `cargo xtask test` and friends.
+//!
+//! ```text
+//! cargo xtask            lists the tasks
+//! cargo xtask test       every check a change has to pass
+//! cargo xtask bench      the benchmarks, side by side with numpy
+//! ```
+//!
+//! Exit codes: 0 all passed, 1 a step failed, 2 the task was not understood.
+//! The standard library is all this crate uses, so that it builds in a second.
+
+mod checks;
+mod hygiene;
+mod python;
+mod steps;
+mod tasks;
+mod workspace;
+
+use std::process::ExitCode;
+
+use steps::Failure;
+use tasks::Task;
+use workspace::Workspace;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let task = match tasks::parse(&arguments) {
+        Ok(task) => task,
+        Err(misunderstanding) => {
+            eprintln!("xtask: {misunderstanding}");
+            return ExitCode::from(2);
+        }
+    };
+    match perform(task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(task: Task) -> Result<(), Failure> {
+    let workspace = Workspace::locate()?;
+    match task {
+        Task::Help => print!("{}", tasks::help()),
+        Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
+        Task::Bench => python::bench(&workspace)?,
+        Task::BenchPython => println!("{}", python::environment(&workspace)?.display()),
+    }
+    Ok(())
+}
