@@ -1,0 +1,336 @@
+//! Data by task: rows come in, sufficient statistics stay.
+//!
+//! Per task `w` the crate keeps `G_w = Σ ψψᵀ`, `b_w = Σ ψ y`, `Σ y²` and `n_w` ([`Statistics`]),
+//! tagged by the stage that asked for them; no row is kept. The target's statistics stay in a few
+//! folds of contiguous rows, so that cross-validation is adding and leaving out statistics.
+//!
+//! ```
+//! use taskscout::data::{Samples, Stage, TaskData};
+//! // Two features, one output, tasks with three features (two of the sources, one of the target).
+//! let mut data = TaskData::new(2, 1, 3);
+//! let target = data.add_target("new wind", vec![0.0, 0.0, 1.0])?;
+//! let rows = Samples::new(vec![1.0, 0.0, 0.0, 1.0], 2, vec![0.5, -0.5], 1)?;
+//! data.add(&[1.0, 0.0], &[1.0, 0.0, 0.0], Stage::WarmUp, 0, &rows)?;
+//! data.add_target_rows(target, &rows)?;
+//! assert_eq!(data.source_rows(), 2);
+//! assert_eq!(data.target_rows(target), 2);
+//! # Ok::<(), taskscout::Error>(())
+//! ```
+
+mod samples;
+mod statistics;
+
+pub use samples::Samples;
+use serde::{Deserialize, Serialize};
+pub use statistics::Statistics;
+
+use crate::error::{Error, Result};
+
+/// Folds of a target's rows.
+pub const TARGET_FOLDS: usize = 4;
+
+/// Which stage of the loop asked for data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Coarse exploration of every direction of the space.
+    WarmUp,
+    /// Target-agnostic exploration of the directions that matter to the representation.
+    Explore,
+    /// Target-aware collection from the tasks that the target needs.
+    Exploit,
+}
+
+impl std::fmt::Display for Stage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::WarmUp => "warm-up",
+            Self::Explore => "explore",
+            Self::Exploit => "exploit",
+        })
+    }
+}
+
+/// What has been collected from one source task in one stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskEntry {
+    /// The task's parameters `w`.
+    pub task: Vec<f64>,
+    /// Its features `ψ_W(w)`, with a zero for every target that has a coordinate of its own.
+    pub features: Vec<f64>,
+    /// The stage that asked for the rows.
+    pub stage: Stage,
+    /// The round that first asked for them.
+    pub round: usize,
+    /// The statistics of its rows.
+    pub statistics: Statistics,
+}
+
+/// What is known of one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetData {
+    /// The target's name.
+    pub name: String,
+    /// Its task features: a unit vector on its own coordinate, or `ψ_W(w)` if `w` is known.
+    pub features: Vec<f64>,
+    /// The statistics of its rows, in folds.
+    pub folds: Vec<Statistics>,
+}
+
+/// Which rows of the targets a fit may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TargetRows {
+    /// All.
+    All,
+    /// None: sources only.
+    None,
+    /// All but one fold of every target.
+    Without(usize),
+}
+
+/// All data of a study, as statistics.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskData {
+    feature_dim: usize,
+    outputs: usize,
+    task_dim: usize,
+    sources: Vec<TaskEntry>,
+    targets: Vec<TargetData>,
+    version: u64,
+}
+
+impl TaskData {
+    /// Data for rows of `feature_dim` features and `outputs` outputs, and tasks of `task_dim`
+    /// features (targets' own coordinates included).
+    #[must_use]
+    pub fn new(feature_dim: usize, outputs: usize, task_dim: usize) -> Self {
+        Self {
+            feature_dim,
+            outputs,
+            task_dim,
+            sources: Vec::new(),
+            targets: Vec::new(),
+            version: 0,
+        }
+    }
+
+    /// Whether everything inside has the shape it claims, for data that came from a file.
+    pub(crate) fn validate(&self) -> Result<()> {
+        let check = |place: &str, features: &[f64], statistics: &Statistics| {
+            Error::check_length(
+                &format!("the task features of {place}"),
+                self.task_dim,
+                features.len(),
+            )?;
+            Error::check_finite(features, |i| format!("task feature {i} of {place}"))?;
+            Error::check_length(
+                &format!("the statistics of {place}"),
+                self.feature_dim,
+                statistics.dim(),
+            )?;
+            Error::check_length(
+                &format!("the outputs of {place}"),
+                self.outputs,
+                statistics.outputs(),
+            )
+        };
+        for (index, entry) in self.sources.iter().enumerate() {
+            check(
+                &format!("source {index}"),
+                &entry.features,
+                &entry.statistics,
+            )?;
+        }
+        for target in &self.targets {
+            let place = format!("target `{}`", target.name);
+            Error::check_length(
+                &format!("the folds of {place}"),
+                TARGET_FOLDS,
+                target.folds.len(),
+            )?;
+            target
+                .folds
+                .iter()
+                .try_for_each(|fold| check(&place, &target.features, fold))?;
+        }
+        Ok(())
+    }
+
+    /// Adds a target and gives its index.
+    ///
+    /// # Errors
+    /// Task features of the wrong length.
+    pub fn add_target(&mut self, name: &str, features: Vec<f64>) -> Result<usize> {
+        Error::check_length("the target's task features", self.task_dim, features.len())?;
+        let folds = vec![Statistics::new(self.feature_dim, self.outputs); TARGET_FOLDS];
+        self.targets.push(TargetData {
+            name: name.to_owned(),
+            features,
+            folds,
+        });
+        Ok(self.targets.len() - 1)
+    }
+
+    /// Adds feature rows of a source task.
+    ///
+    /// # Errors
+    /// Rows or task features of the wrong length.
+    pub fn add(
+        &mut self,
+        task: &[f64],
+        features: &[f64],
+        stage: Stage,
+        round: usize,
+        rows: &Samples,
+    ) -> Result<()> {
+        Error::check_length("the task's features", self.task_dim, features.len())?;
+        self.check_rows(rows)?;
+        let known = self
+            .sources
+            .iter()
+            .rposition(|entry| entry.stage == stage && entry.task == task);
+        let index = known.unwrap_or_else(|| {
+            self.sources.push(TaskEntry {
+                task: task.to_vec(),
+                features: features.to_vec(),
+                stage,
+                round,
+                statistics: Statistics::new(self.feature_dim, self.outputs),
+            });
+            self.sources.len() - 1
+        });
+        self.version += 1;
+        self.sources[index].statistics.accumulate(rows)
+    }
+
+    /// Adds feature rows of a target: each batch is cut into contiguous blocks, the longest block
+    /// to the fold with the fewest rows so far.
+    ///
+    /// # Errors
+    /// An unknown target, or rows of the wrong length.
+    pub fn add_target_rows(&mut self, target: usize, rows: &Samples) -> Result<()> {
+        self.check_rows(rows)?;
+        let (d, m) = (rows.input_dim(), rows.output_dim());
+        let count = self.targets.len();
+        let Some(entry) = self.targets.get_mut(target) else {
+            return Err(Error::State(format!(
+                "there is no target {target}: this study has {count}"
+            )));
+        };
+        let mut order: Vec<usize> = (0..entry.folds.len()).collect();
+        order.sort_by_key(|&fold| (entry.folds[fold].count(), fold));
+        let mut blocks = rows.blocks(order.len());
+        blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
+        for (block, &fold) in blocks.into_iter().zip(&order) {
+            let (inputs, outputs) = (
+                block.start * d..block.end * d,
+                block.start * m..block.end * m,
+            );
+            entry.folds[fold].add_rows(&rows.inputs()[inputs], &rows.outputs()[outputs]);
+        }
+        self.version += 1;
+        Ok(())
+    }
+
+    fn check_rows(&self, rows: &Samples) -> Result<()> {
+        Error::check_length("a feature row", self.feature_dim, rows.input_dim())?;
+        Error::check_length("an output row", self.outputs, rows.output_dim())
+    }
+
+    /// Number of features of a row.
+    #[must_use]
+    pub fn feature_dim(&self) -> usize {
+        self.feature_dim
+    }
+
+    /// Number of outputs of a row.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.outputs
+    }
+
+    /// Number of features of a task, targets' own coordinates included.
+    #[must_use]
+    pub fn task_dim(&self) -> usize {
+        self.task_dim
+    }
+
+    /// What has been collected from source tasks, in order of arrival.
+    #[must_use]
+    pub fn sources(&self) -> &[TaskEntry] {
+        &self.sources
+    }
+
+    /// What is known of the targets.
+    #[must_use]
+    pub fn targets(&self) -> &[TargetData] {
+        &self.targets
+    }
+
+    /// Grows with every change: what was derived at a version holds while it stays.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Rows from source tasks.
+    #[must_use]
+    pub fn source_rows(&self) -> usize {
+        self.sources
+            .iter()
+            .map(|entry| entry.statistics.count())
+            .sum()
+    }
+
+    /// Rows from a target; zero if there is none of that index.
+    #[must_use]
+    pub fn target_rows(&self, target: usize) -> usize {
+        self.targets
+            .get(target)
+            .map_or(0, |entry| entry.folds.iter().map(Statistics::count).sum())
+    }
+
+    /// Distinct source tasks, and their rows over all stages.
+    #[must_use]
+    pub fn rows_by_task(&self) -> Vec<(&[f64], usize)> {
+        let mut totals: Vec<(&[f64], usize)> = Vec::new();
+        let mut index = std::collections::HashMap::new();
+        for entry in &self.sources {
+            let key: Vec<u64> = entry.task.iter().map(|value| value.to_bits()).collect();
+            let at = *index.entry(key).or_insert_with(|| {
+                totals.push((&entry.task, 0));
+                totals.len() - 1
+            });
+            totals[at].1 += entry.statistics.count();
+        }
+        totals
+    }
+
+    /// A target's statistics over the rows that a fit may see.
+    ///
+    /// # Errors
+    /// An unknown target.
+    pub fn target_statistics(&self, target: usize, rows: TargetRows) -> Result<Statistics> {
+        let Some(entry) = self.targets.get(target) else {
+            return Err(Error::State(format!(
+                "there is no target {target}: this study has {}",
+                self.targets.len()
+            )));
+        };
+        let seen = entry
+            .folds
+            .iter()
+            .enumerate()
+            .filter(|(fold, _)| match rows {
+                TargetRows::All => true,
+                TargetRows::None => false,
+                TargetRows::Without(held_out) => *fold != held_out,
+            });
+        Statistics::sum(
+            self.feature_dim,
+            self.outputs,
+            seen.map(|(_, statistics)| statistics),
+        )
+    }
+}

@@ -1,0 +1,272 @@
+//! Sufficient statistics of a linear model: all that training needs of a task's rows.
+
+use faer::linalg::matmul::{matmul, triangular};
+use faer::{Accum, Mat, MatRef, Par};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::Samples;
+use crate::error::{Error, Result};
+use crate::linalg::packed;
+
+/// Rows handled by one call of the symmetric kernel: a chunk of 200 features fits the cache, and
+/// fixed chunks added in order make the sums independent of the number of threads.
+const CHUNK_ROWS: usize = 2048;
+/// Chunks in flight at once, which bounds the memory that partial sums take.
+const CHUNKS_IN_FLIGHT: usize = 8;
+
+/// `G = Σ ψψᵀ` (a packed lower triangle), `b = Σ ψ y` and `Σ y²` for each output, and `n`.
+///
+/// Statistics of disjoint rows merge by addition, so they serve streams, threads and machines, and
+/// folds come apart again by subtraction. Outputs share the Gram matrix.
+///
+/// ```
+/// use taskscout::data::{Samples, Statistics};
+/// let rows = Samples::new(vec![1.0, 0.0, 1.0, 2.0], 2, vec![3.0, 5.0], 1)?;
+/// let mut statistics = Statistics::new(2, 1);
+/// statistics.accumulate(&rows)?;
+/// assert_eq!(statistics.count(), 2);
+/// assert_eq!(statistics.gram(), &[2.0, 2.0, 4.0]);
+/// assert_eq!(statistics.moment(0), &[8.0, 10.0]);
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Raw")]
+pub struct Statistics {
+    dim: usize,
+    count: usize,
+    gram: Vec<f64>,
+    moments: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+/// Statistics as a file has them, not checked yet.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Raw {
+    dim: usize,
+    count: usize,
+    gram: Vec<f64>,
+    moments: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl TryFrom<Raw> for Statistics {
+    type Error = Error;
+
+    fn try_from(raw: Raw) -> Result<Self> {
+        let Raw {
+            dim,
+            count,
+            gram,
+            moments,
+            squares,
+        } = raw;
+        let overflow = || Error::setting("dim", format!("is {dim}: too large for statistics"));
+        let entries = dim
+            .checked_add(1)
+            .and_then(|next| dim.checked_mul(next))
+            .ok_or_else(overflow)?
+            / 2;
+        Error::check_length("the Gram matrix", entries, gram.len())?;
+        let expected = dim.checked_mul(squares.len()).ok_or_else(overflow)?;
+        Error::check_length("the moments", expected, moments.len())?;
+        for (what, values) in [
+            ("the Gram matrix", &gram),
+            ("the moments", &moments),
+            ("the squares", &squares),
+        ] {
+            Error::check_finite(values, |i| format!("entry {i} of {what}"))?;
+        }
+        Ok(Self {
+            dim,
+            count,
+            gram,
+            moments,
+            squares,
+        })
+    }
+}
+
+impl Statistics {
+    /// Statistics of no rows, for `dim` features and `outputs` outputs.
+    #[must_use]
+    pub fn new(dim: usize, outputs: usize) -> Self {
+        Self {
+            dim,
+            count: 0,
+            gram: vec![0.0; packed::len(dim)],
+            moments: vec![0.0; dim * outputs],
+            squares: vec![0.0; outputs],
+        }
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.squares.len()
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The Gram matrix, a packed lower triangle: entry `(i, j)`, `j ≤ i`, at `i(i+1)/2 + j`.
+    #[must_use]
+    pub fn gram(&self) -> &[f64] {
+        &self.gram
+    }
+
+    /// `Σ ψ y` of an output.
+    #[must_use]
+    pub fn moment(&self, output: usize) -> &[f64] {
+        &self.moments[output * self.dim..(output + 1) * self.dim]
+    }
+
+    /// `Σ y²` of an output.
+    #[must_use]
+    pub fn square(&self, output: usize) -> f64 {
+        self.squares[output]
+    }
+
+    /// The full Gram matrix.
+    #[must_use]
+    pub fn gram_matrix(&self) -> Mat<f64> {
+        packed::unpack(&self.gram, self.dim)
+    }
+
+    /// Sum of squared residuals of the predictor `ψ ↦ ψᵀ coefficients` on an output.
+    #[must_use]
+    pub fn residual(&self, output: usize, coefficients: &[f64]) -> f64 {
+        let fit = crate::linalg::dot(coefficients, self.moment(output));
+        self.square(output) - 2.0 * fit + packed::quadratic(&self.gram, coefficients)
+    }
+
+    /// Adds feature rows, on all cores of the current thread pool.
+    ///
+    /// # Errors
+    /// Rows of another width than these statistics.
+    pub fn accumulate(&mut self, rows: &Samples) -> Result<()> {
+        Error::check_length("a feature row", self.dim, rows.input_dim())?;
+        Error::check_length("an output row", self.outputs(), rows.output_dim())?;
+        self.add_rows(rows.inputs(), rows.outputs());
+        Ok(())
+    }
+
+    /// Adds rows whose shape is known to fit.
+    pub(crate) fn add_rows(&mut self, inputs: &[f64], outputs: &[f64]) {
+        let (d, m) = (self.dim, self.outputs());
+        let chunks: Vec<(&[f64], &[f64])> = inputs
+            .chunks(CHUNK_ROWS * d)
+            .zip(outputs.chunks(CHUNK_ROWS * m))
+            .collect();
+        for group in chunks.chunks(CHUNKS_IN_FLIGHT) {
+            let sums: Vec<_> = group
+                .par_iter()
+                .map(|(x, y)| chunk_sums(x, d, y, m))
+                .collect();
+            for (gram, moment) in &sums {
+                packed::add_upper(&mut self.gram, gram.as_ref());
+                for o in 0..m {
+                    for i in 0..d {
+                        self.moments[o * d + i] += moment[(i, o)];
+                    }
+                }
+            }
+        }
+        for row in outputs.chunks_exact(m) {
+            for (square, &y) in self.squares.iter_mut().zip(row) {
+                *square += y * y;
+            }
+        }
+        self.count += outputs.len() / m;
+    }
+
+    /// Adds the statistics of other rows.
+    ///
+    /// # Errors
+    /// Statistics of another number of features or outputs.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        Error::check_length("the statistics to merge", self.dim, other.dim)?;
+        Error::check_length("the outputs to merge", self.outputs(), other.outputs())?;
+        self.count += other.count;
+        let add = |to: &mut [f64], from: &[f64]| to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+        add(&mut self.gram, &other.gram);
+        add(&mut self.moments, &other.moments);
+        add(&mut self.squares, &other.squares);
+        Ok(())
+    }
+
+    /// The sum of several statistics of the same shape.
+    pub(crate) fn sum<'a>(
+        dim: usize,
+        outputs: usize,
+        parts: impl IntoIterator<Item = &'a Self>,
+    ) -> Result<Self> {
+        let mut total = Self::new(dim, outputs);
+        for part in parts {
+            total.merge(part)?;
+        }
+        Ok(total)
+    }
+
+    /// The statistics of `representationᵀ ψ`: a `k × k` Gram matrix and `k`-vectors.
+    ///
+    /// # Errors
+    /// A representation of another number of features.
+    pub fn project(&self, representation: MatRef<'_, f64>) -> Result<Self> {
+        Error::check_length("the representation", self.dim, representation.nrows())?;
+        let gram = self.gram_matrix();
+        let half = crate::linalg::product(gram.as_ref(), representation);
+        let small = crate::linalg::product(representation.transpose(), half.as_ref());
+        let k = representation.ncols();
+        let mut out = Self::new(k, self.outputs());
+        packed::add_upper(&mut out.gram, small.as_ref());
+        for o in 0..self.outputs() {
+            let projected = crate::linalg::apply(representation.transpose(), self.moment(o));
+            out.moments[o * k..(o + 1) * k].copy_from_slice(&projected);
+        }
+        out.squares.clone_from(&self.squares);
+        out.count = self.count;
+        Ok(out)
+    }
+}
+
+/// Gram matrix (upper half) and moments of one chunk.
+fn chunk_sums(x: &[f64], d: usize, y: &[f64], m: usize) -> (Mat<f64>, Mat<f64>) {
+    use triangular::BlockStructure::{Rectangular, TriangularUpper};
+    let n = y.len() / m;
+    let x = MatRef::from_row_major_slice(x, n, d);
+    let y = MatRef::from_row_major_slice(y, n, m);
+    let mut gram = Mat::zeros(d, d);
+    let (dst, replace) = (gram.as_mut(), Accum::Replace);
+    triangular::matmul(
+        dst,
+        TriangularUpper,
+        replace,
+        x.transpose(),
+        Rectangular,
+        x,
+        Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    let mut moment = Mat::zeros(d, m);
+    matmul(
+        moment.as_mut(),
+        Accum::Replace,
+        x.transpose(),
+        y,
+        1.0,
+        Par::Seq,
+    );
+    (gram, moment)
+}

@@ -1,0 +1,120 @@
+//! What can go wrong, said so that a user knows where and what to do.
+
+/// Everything this crate can refuse or fail at.
+///
+/// Each message is one sentence that names the place and the remedy.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value is NaN or infinite.
+    #[error("{place} is {value}: every value must be finite, so remove or repair it")]
+    NotFinite {
+        /// Where, for instance `row 3, input 1`.
+        place: String,
+        /// The offending value.
+        value: f64,
+    },
+    /// A row, vector or matrix has the wrong length.
+    #[error("{place} has {found} values where {expected} are needed")]
+    WrongLength {
+        /// Where, for instance `row 3`.
+        place: String,
+        /// How many were needed.
+        expected: usize,
+        /// How many there were.
+        found: usize,
+    },
+    /// A task does not lie in its task space.
+    #[error("task {task} lies outside the space: {reason}")]
+    OutsideSpace {
+        /// The task's parameters, shortened.
+        task: String,
+        /// Which bound it breaks and by how much.
+        reason: String,
+    },
+    /// A budget cannot give every task of a plan a sample.
+    #[error(
+        "a budget of {budget} samples is too small for {tasks} tasks: give at least {tasks}, or use fewer tasks"
+    )]
+    BudgetTooSmall {
+        /// The samples on offer.
+        budget: usize,
+        /// The tasks that each need one.
+        tasks: usize,
+    },
+    /// Tasks, data or a matrix do not span what is asked of them.
+    #[error("{what} has rank {rank} where {needed} is needed: {remedy}")]
+    RankDeficient {
+        /// What is deficient.
+        what: String,
+        /// The rank found.
+        rank: usize,
+        /// The rank needed.
+        needed: usize,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// A setting is out of range or does not fit another.
+    #[error("`{key}` {problem}")]
+    Setting {
+        /// The setting's name, as in a TOML file.
+        key: String,
+        /// What is wrong and what is allowed.
+        problem: String,
+    },
+    /// A call came at the wrong time or for something that is not there.
+    #[error("{0}")]
+    State(String),
+    /// A computation broke down.
+    #[error("{what} failed: {remedy}")]
+    Numerical {
+        /// Which computation.
+        what: String,
+        /// What to do about it.
+        remedy: String,
+    },
+}
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A setting that is out of range.
+    pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Setting {
+            key: key.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// A computation that broke down.
+    pub fn numerical(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Numerical {
+            what: what.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// Checks a length.
+    pub(crate) fn check_length(place: &str, expected: usize, found: usize) -> Result<()> {
+        if expected == found {
+            return Ok(());
+        }
+        Err(Self::WrongLength {
+            place: place.to_owned(),
+            expected,
+            found,
+        })
+    }
+
+    /// Checks that all values are finite; `place` names the value at an index.
+    pub(crate) fn check_finite(values: &[f64], place: impl Fn(usize) -> String) -> Result<()> {
+        match values.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(index) => Err(Self::NotFinite {
+                place: place(index),
+                value: values[index],
+            }),
+        }
+    }
+}

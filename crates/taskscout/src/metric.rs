@@ -1,0 +1,102 @@
+//! How good is what was learnt, where the truth is known?
+
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+
+use crate::data::TaskData;
+use crate::error::{Error, Result};
+use crate::linalg;
+
+/// Share of the source samples that makes a task a long-term one.
+const LONG_TERM_SHARE: f64 = 0.01;
+
+/// How much of a true subspace an estimate catches, direction by direction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SubspaceSimilarity {
+    /// Smallest squared cosine between the subspaces: the direction caught worst.
+    pub min: f64,
+    /// Mean squared cosine.
+    pub mean: f64,
+}
+
+/// Compares the column spaces of two matrices with orthonormal columns, the learnt one first.
+///
+/// ```
+/// use faer::mat;
+/// use taskscout::metric::subspace_similarity;
+/// let truth = mat![[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]];
+/// let learnt = mat![[1.0, 0.0], [0.0, 0.6], [0.0, 0.8]];
+/// let similarity = subspace_similarity(learnt.as_ref(), truth.as_ref())?;
+/// assert!((similarity.min - 0.36).abs() < 1e-12);
+/// assert!((similarity.mean - 0.68).abs() < 1e-12);
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+///
+/// # Errors
+/// Matrices of different heights, or without columns.
+pub fn subspace_similarity(
+    learnt: MatRef<'_, f64>,
+    truth: MatRef<'_, f64>,
+) -> Result<SubspaceSimilarity> {
+    Error::check_length("the true representation", learnt.nrows(), truth.nrows())?;
+    if learnt.ncols() == 0 || truth.ncols() == 0 {
+        return Err(Error::setting(
+            "k",
+            "is 0: a subspace needs at least one direction",
+        ));
+    }
+    let cosines = linalg::svd(
+        linalg::product(learnt.transpose(), truth).as_ref(),
+        "the overlap of subspaces",
+    )?
+    .s;
+    // Directions that a smaller learnt space cannot hold are missed altogether.
+    let squares: Vec<f64> = (0..truth.ncols())
+        .map(|i| cosines.get(i).map_or(0.0, |c| (c * c).min(1.0)))
+        .collect();
+    Ok(SubspaceSimilarity {
+        min: squares.iter().copied().fold(1.0, f64::min),
+        mean: squares.iter().sum::<f64>() / squares.len() as f64,
+    })
+}
+
+/// Cosine between two embeddings: how relevant a source task is to a target.
+///
+/// ```
+/// assert!((taskscout::metric::relevance(&[1.0, 0.0], &[1.0, 1.0]) - 0.5_f64.sqrt()).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn relevance(embedding: &[f64], target: &[f64]) -> f64 {
+    linalg::cosine(embedding, target)
+}
+
+/// Mean squared error of predictor coefficients against the true ones, `(β̂ − β)ᵀ E[ψψᵀ] (β̂ − β)`.
+///
+/// # Errors
+/// Lengths that differ.
+pub fn target_loss(learnt: &[f64], truth: &[f64], second_moment: MatRef<'_, f64>) -> Result<f64> {
+    Error::check_length("the learnt coefficients", truth.len(), learnt.len())?;
+    Error::check_length("the second moment", truth.len(), second_moment.nrows())?;
+    let difference: Vec<f64> = learnt.iter().zip(truth).map(|(a, b)| a - b).collect();
+    Ok(linalg::quadratic(second_moment, &difference))
+}
+
+/// How many source tasks a study has used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCount {
+    /// Distinct source tasks.
+    pub tasks: usize,
+    /// Those holding at least 1 % of the source samples so far.
+    pub long_term: usize,
+}
+
+/// Counts the source tasks of a study.
+#[must_use]
+pub fn task_count(data: &TaskData) -> TaskCount {
+    let rows = data.rows_by_task();
+    let enough = LONG_TERM_SHARE * data.source_rows() as f64;
+    TaskCount {
+        tasks: rows.len(),
+        long_term: rows.iter().filter(|(_, n)| *n as f64 >= enough).count(),
+    }
+}

@@ -1,0 +1,267 @@
+//! Strategies: from what is known to the next plan of collection.
+//!
+//! | strategy | what it samples |
+//! |---|---|
+//! | `passive` | a fresh random orthonormal basis of the space every round, equal counts |
+//! | `passive-fixed` | the same basis every round |
+//! | `agnostic` | warm-up, then `q_1 = g(B ψ_W, I)` on the current estimate |
+//! | `aware` | warm-up, then part `q_1`, part `q_2 = g(B ψ_W, A)` for the target |
+
+mod active;
+mod passive;
+pub mod schedule;
+
+use faer::Mat;
+pub use schedule::{Split, WarmUp};
+use serde::{Deserialize, Serialize};
+
+use crate::data::Stage;
+use crate::design::{Criterion, Design, rounding};
+use crate::error::Result;
+use crate::features::FeatureMap;
+use crate::model::Model;
+use crate::space::Space;
+
+/// One line of a plan: collect `n` samples from a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanItem {
+    /// Its number, unique in the study.
+    pub id: u64,
+    /// The task's parameters.
+    pub task: Vec<f64>,
+    /// Samples to collect.
+    pub n: usize,
+    /// The stage that asks.
+    pub stage: Stage,
+    /// Cosine between the task's embedding and the nearest target's, where known.
+    pub similarity: Option<f64>,
+    /// Why this task.
+    pub reason: String,
+}
+
+/// What to collect next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The round it belongs to, from 0.
+    pub round: usize,
+    /// What to collect, in order.
+    pub items: Vec<PlanItem>,
+}
+
+impl Plan {
+    /// Samples in all.
+    #[must_use]
+    pub fn budget(&self) -> usize {
+        self.items.iter().map(|item| item.n).sum()
+    }
+}
+
+/// What a strategy decides: items without numbers, and the exploration design it used.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    /// Tasks with counts, stages and reasons; ids are given by the study.
+    pub items: Vec<PlanItem>,
+    /// The exploration design in use from now on, for save-task.
+    pub exploration: Option<Design>,
+}
+
+impl Decision {
+    /// Adds a design's tasks with `n` samples in all.
+    pub(crate) fn add(
+        &mut self,
+        design: &Design,
+        n: usize,
+        stage: Stage,
+        why: impl Fn(usize) -> String,
+    ) -> Result<()> {
+        if n == 0 {
+            return Ok(());
+        }
+        let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
+        for (index, (atom, n)) in design
+            .atoms
+            .iter()
+            .zip(rounding::apportion(&weights, n)?)
+            .enumerate()
+        {
+            self.items.push(PlanItem {
+                id: 0,
+                task: atom.task.clone(),
+                n,
+                stage,
+                similarity: atom.similarity,
+                reason: why(index),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What the current model says, in the terms that designs need.
+#[derive(Debug, Clone)]
+pub struct Knowledge<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// `A = E[c_0 c_0ᵀ]`, its insignificant eigenvalues clipped.
+    pub need: Mat<f64>,
+    /// The embeddings of the single targets.
+    pub targets: Vec<Vec<f64>>,
+}
+
+/// Everything a strategy may look at.
+#[derive(Debug, Clone)]
+pub struct PlanContext<'a> {
+    /// Where tasks may be chosen.
+    pub space: &'a Space,
+    /// The features of a source task.
+    pub features: &'a FeatureMap,
+    /// The round to plan, from 0.
+    pub round: usize,
+    /// Samples to plan.
+    pub budget: usize,
+    /// The seed that all draws derive from.
+    pub seed: u64,
+    /// Whether the warm-up goes on.
+    pub warming_up: bool,
+    /// Rounds since the warm-up ended.
+    pub active_rounds: usize,
+    /// What is known; none before the first data.
+    pub knowledge: Option<Knowledge<'a>>,
+    /// The exploration design last used.
+    pub exploration: Option<&'a Design>,
+}
+
+/// A rule for choosing tasks.
+///
+/// ```
+/// use taskscout::data::Stage;
+/// use taskscout::strategy::{Decision, PlanContext, PlanItem, Strategy};
+///
+/// /// Everything from one task that the engineer likes.
+/// #[derive(Debug)]
+/// struct Favourite(Vec<f64>);
+///
+/// impl Strategy for Favourite {
+///     fn plan(&self, context: &PlanContext<'_>) -> taskscout::Result<Decision> {
+///         let item = PlanItem {
+///             id: 0,
+///             task: self.0.clone(),
+///             n: context.budget,
+///             stage: Stage::Explore,
+///             similarity: None,
+///             reason: "the favourite".into(),
+///         };
+///         Ok(Decision { items: vec![item], exploration: None })
+///     }
+/// }
+/// ```
+pub trait Strategy: std::fmt::Debug + Send + Sync {
+    /// Decides what to collect with the context's budget.
+    ///
+    /// # Errors
+    /// A budget too small for the tasks, or a space that the strategy cannot plan in.
+    fn plan(&self, context: &PlanContext<'_>) -> Result<Decision>;
+
+    /// Whether planning needs a trained model after the warm-up.
+    fn needs_model(&self) -> bool {
+        false
+    }
+}
+
+/// The strategies that come with the crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StrategyKind {
+    /// A fresh random basis every round.
+    Passive,
+    /// The same random basis every round.
+    PassiveFixed,
+    /// Directions that matter to the representation, whatever the target.
+    Agnostic,
+    /// Directions that matter to the target.
+    Aware,
+}
+
+impl StrategyKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Passive,
+        Self::PassiveFixed,
+        Self::Agnostic,
+        Self::Aware,
+    ];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passive => "passive",
+            Self::PassiveFixed => "passive-fixed",
+            Self::Agnostic => "agnostic",
+            Self::Aware => "aware",
+        }
+    }
+
+    /// Whether it learns where to sample.
+    #[must_use]
+    pub fn is_active(self) -> bool {
+        matches!(self, Self::Agnostic | Self::Aware)
+    }
+}
+
+impl std::fmt::Display for StrategyKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which strategy a study uses, with its settings.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StrategyConfig {
+    /// Which one.
+    pub kind: StrategyKind,
+    /// Keep the exploration tasks while they still fit the estimate, to save task switches.
+    #[serde(default)]
+    pub save_task: bool,
+    /// What exploration designs minimise.
+    #[serde(default = "trace")]
+    pub explore_criterion: Criterion,
+    /// What target-aware designs minimise.
+    #[serde(default = "trace")]
+    pub exploit_criterion: Criterion,
+    /// How a round's budget is split between exploration and exploitation.
+    #[serde(default)]
+    pub split: Split,
+}
+
+fn trace() -> Criterion {
+    Criterion::Trace
+}
+
+impl StrategyConfig {
+    /// A strategy with default settings.
+    #[must_use]
+    pub fn new(kind: StrategyKind) -> Self {
+        Self {
+            kind,
+            save_task: false,
+            explore_criterion: Criterion::Trace,
+            exploit_criterion: Criterion::Trace,
+            split: Split::default(),
+        }
+    }
+
+    /// The strategy itself.
+    #[must_use]
+    pub fn build(&self) -> Box<dyn Strategy> {
+        match self.kind {
+            StrategyKind::Passive => Box::new(passive::Passive { fixed: false }),
+            StrategyKind::PassiveFixed => Box::new(passive::Passive { fixed: true }),
+            StrategyKind::Agnostic | StrategyKind::Aware => {
+                Box::new(active::Active { config: *self })
+            }
+        }
+    }
+}

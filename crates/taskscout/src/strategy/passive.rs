@@ -1,0 +1,89 @@
+//! Passive collection: no learning from what came back.
+
+use faer::Mat;
+use rand_distr::{Distribution as _, StandardNormal};
+
+use super::{Decision, PlanContext, Strategy};
+use crate::data::Stage;
+use crate::design::{Design, DesignAtom};
+use crate::error::Result;
+use crate::features::Features as _;
+use crate::rng::{Purpose, Rng, derive};
+use crate::space::{Space, TaskSpace as _};
+
+/// The passive strategy.
+#[derive(Debug)]
+pub(super) struct Passive {
+    /// The same tasks every round.
+    pub(super) fixed: bool,
+}
+
+impl Strategy for Passive {
+    fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
+        let design = spread(context, if self.fixed { 0 } else { context.round })?;
+        let mut decision = Decision::default();
+        decision.add(&design, context.budget, Stage::WarmUp, |_| {
+            "one of a spread over the whole space".into()
+        })?;
+        Ok(decision)
+    }
+}
+
+/// Equal weights over tasks that span the space: a random orthonormal basis of a ball, all tasks
+/// of a finite space, or else random tasks, twice as many as there are task features.
+pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<Design> {
+    let mut rng = derive(context.seed, Purpose::Plan, &[draw as u64]);
+    let tasks = match context.space {
+        Space::Ball(ball) if context.features.is_identity() => {
+            random_basis(ball.dim(), ball.radius(), &mut rng)?
+        }
+        space => match space.tasks() {
+            Some(tasks) => tasks,
+            None => {
+                let wanted = (2 * context.features.dim()).min(context.budget.max(1));
+                (0..wanted)
+                    .map(|_| space.sample(&mut rng))
+                    .collect::<Result<_>>()?
+            }
+        },
+    };
+    Ok(equal_weights(tasks))
+}
+
+/// Equal weights on the given tasks; embeddings are not known yet.
+fn equal_weights(tasks: Vec<Vec<f64>>) -> Design {
+    let weight = 1.0 / tasks.len() as f64;
+    let atoms = tasks
+        .into_iter()
+        .map(|task| DesignAtom {
+            task,
+            weight,
+            embedding: Vec::new(),
+            similarity: None,
+            risk_share: weight,
+        })
+        .collect();
+    Design {
+        atoms,
+        criterion: None,
+        objective: f64::NAN,
+        lower_bound: None,
+        iterations: 0,
+    }
+}
+
+/// A uniformly random orthonormal basis, scaled to a radius.
+fn random_basis(dim: usize, radius: f64, rng: &mut Rng) -> Result<Vec<Vec<f64>>> {
+    let gaussian: Mat<f64> = Mat::from_fn(dim, dim, |_, _| StandardNormal.sample(rng));
+    // The polar factor of a Gaussian matrix is uniform over the orthogonal group.
+    let svd = crate::linalg::svd(gaussian.as_ref(), "a random basis")?;
+    let basis = crate::linalg::product(svd.u.as_ref(), svd.v.transpose());
+    Ok((0..dim)
+        .map(|j| {
+            crate::linalg::column(basis.as_ref(), j)
+                .into_iter()
+                .map(|x| x * radius)
+                .collect()
+        })
+        .collect())
+}

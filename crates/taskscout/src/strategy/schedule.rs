@@ -1,0 +1,62 @@
+//! How much, when: the split of a round, and the end of the warm-up.
+
+use serde::{Deserialize, Serialize};
+
+/// How a round's budget `b` is split between exploration and exploitation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Split {
+    /// As the paper, but never less exploration than a share of `0.7^j` in the `j`-th round after
+    /// the warm-up: what a young estimate takes for the target's task is not yet worth most of a
+    /// round.
+    #[default]
+    Fading,
+    /// Explore with `min(b^0.75 · k, b/2)`, as the paper does.
+    Paper,
+    /// Explore with a fixed share of every round.
+    Share {
+        /// The share, from 0 to 1.
+        explore: f64,
+    },
+}
+
+/// What is left of the extra exploration from one round to the next.
+const FADING: f64 = 0.7;
+
+impl Split {
+    /// Samples for exploration out of a round's budget, `rounds` after the warm-up (the first is 1).
+    #[must_use]
+    pub fn explore(self, budget: usize, k: usize, rounds: usize) -> usize {
+        let b = budget as f64;
+        let paper = (b.powf(0.75) * k as f64).min(b / 2.0);
+        let wanted = match self {
+            Self::Fading => paper.max(b * FADING.powi(i32::try_from(rounds).unwrap_or(i32::MAX))),
+            Self::Paper => paper,
+            Self::Share { explore } => b * explore.clamp(0.0, 1.0),
+        };
+        (wanted.floor() as usize).min(budget)
+    }
+}
+
+/// When the warm-up ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum WarmUp {
+    /// After so many rounds.
+    Rounds {
+        /// Rounds of warm-up.
+        rounds: usize,
+    },
+    /// When the data show that the weakest direction of the representation is real: the marginal
+    /// likelihood of `k` directions exceeds that of `k − 1`.
+    Evidence {
+        /// Rounds of warm-up at most.
+        max_rounds: usize,
+    },
+}
+
+impl Default for WarmUp {
+    fn default() -> Self {
+        Self::Rounds { rounds: 1 }
+    }
+}
