@@ -1,0 +1,138 @@
+//! The columns that the terminal table and the HTML tables share.
+
+use serde_json::Value;
+
+use crate::curve::MeanSem;
+use crate::format::{self, MISSING};
+use crate::ordered::OrderedMap;
+use crate::paper::paper_figure;
+use crate::ratio::REFERENCE;
+use crate::summary::{Seconds, StrategySummary};
+
+/// A column: a heading and one cell a strategy.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) heading: String,
+    pub(crate) cells: Vec<String>,
+}
+
+/// The strategies of one target and what was published about them.
+#[derive(Clone, Copy)]
+pub(crate) struct Section<'a> {
+    pub(crate) target: Option<&'a str>,
+    pub(crate) strategies: &'a OrderedMap<StrategySummary>,
+    pub(crate) paper: &'a Value,
+}
+
+impl Section<'_> {
+    /// Strategy names, the first column of every table.
+    pub(crate) fn names(&self) -> Column {
+        Column {
+            heading: "strategy".to_owned(),
+            cells: self
+                .strategies
+                .iter()
+                .map(|(name, _)| name.to_owned())
+                .collect(),
+        }
+    }
+
+    /// Losses and budgets, with the published figures beside them.
+    pub(crate) fn results(&self) -> Vec<Column> {
+        defined(vec![
+            self.column("final loss", |_, s| opt(s.final_loss)),
+            self.column("paper: loss", |name, _| {
+                self.published(name, "final_loss", format::short)
+            }),
+            self.column("returned loss", |_, s| opt(s.returned_loss)),
+            self.column("predictor", |_, s| predictors(s)),
+            self.column("budget to passive's loss", budget),
+            self.column("paper: budget", |name, _| {
+                self.published(name, "budget_ratio", |share| format::percent(share, 1))
+            }),
+        ])
+    }
+
+    /// How many tasks there were and how good.
+    pub(crate) fn tasks(&self) -> Vec<Column> {
+        defined(vec![
+            self.column("tasks", |_, s| Some(format::count(s.tasks))),
+            self.column("long-term tasks", |_, s| {
+                Some(format::count(s.long_term_tasks))
+            }),
+            self.column("relevance", |_, s| opt(s.relevance)),
+            self.column("subspace similarity", |_, s| opt(s.subspace_similarity)),
+        ])
+    }
+
+    /// Where the time went.
+    pub(crate) fn times(&self) -> Vec<Column> {
+        let part = |heading: &str, of: fn(&Seconds) -> f64| {
+            self.column(heading, |_, s| Some(format::seconds(of(&s.seconds))))
+        };
+        vec![
+            part("collect", |s| s.collect),
+            part("train", |s| s.train),
+            part("design", |s| s.design),
+            part("total", |s| s.total),
+        ]
+    }
+
+    fn published(&self, name: &str, figure: &str, show: impl Fn(f64) -> String) -> Option<String> {
+        paper_figure(self.paper, self.target, name, figure).map(show)
+    }
+
+    fn column(
+        &self,
+        heading: &str,
+        cell: impl Fn(&str, &StrategySummary) -> Option<String>,
+    ) -> Column {
+        let cells = self
+            .strategies
+            .iter()
+            .map(|(name, strategy)| cell(name, strategy).unwrap_or_else(|| MISSING.to_owned()));
+        Column {
+            heading: heading.to_owned(),
+            cells: cells.collect(),
+        }
+    }
+}
+
+/// Leaves out columns in which nothing is defined.
+fn defined(mut columns: Vec<Column>) -> Vec<Column> {
+    columns.retain(|column| column.cells.iter().any(|cell| cell != MISSING));
+    columns
+}
+
+fn opt(value: Option<MeanSem>) -> Option<String> {
+    value.map(format::mean_sem)
+}
+
+/// The budget that a strategy needs, in words for the reference itself.
+pub(crate) fn budget(name: &str, strategy: &StrategySummary) -> Option<String> {
+    let ratio = strategy.budget_ratio?;
+    if name == REFERENCE {
+        return Some("reference".to_owned());
+    }
+    Some(format::ratio(&ratio, 1))
+}
+
+fn predictors(strategy: &StrategySummary) -> Option<String> {
+    let total: usize = strategy.predictors.iter().map(|(_, count)| count).sum();
+    match strategy.predictors.as_slice() {
+        [] => None,
+        [(name, _)] => Some(name.clone()),
+        several => {
+            let shares: Vec<String> = several
+                .iter()
+                .map(|(name, count)| {
+                    format!(
+                        "{name} {}",
+                        format::percent(*count as f64 / total as f64, 0)
+                    )
+                })
+                .collect();
+            Some(shares.join(", "))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Files that are either complete or as they were before.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+/// Replaces a file in one step: a temporary file in the same folder is written, synchronised with
+/// the disk and renamed, so that a reader or a crash sees the old bytes or the new ones.
+///
+/// # Errors
+/// If the folder is missing or not writable, or the disk is full; the message names the path and
+/// the remedy, and the temporary file is removed.
+pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
+    let path = path.as_ref();
+    let temporary = temporary_beside(path);
+    let written = write_synchronised(&temporary, bytes).and_then(|()| {
+        fs::rename(&temporary, path)?;
+        synchronise_folder(path);
+        Ok(())
+    });
+    written.map_err(|source| {
+        // The first failure is what the user needs to hear about.
+        let _ = fs::remove_file(&temporary);
+        Error::Write {
+            path: path.to_owned(),
+            remedy: remedy(path, &source),
+            source,
+        }
+    })
+}
+
+fn temporary_beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}-{count}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn write_synchronised(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes the rename itself durable, where the system can open folders as files.
+fn synchronise_folder(path: &Path) {
+    if let Some(Ok(folder)) = path.parent().map(File::open) {
+        let _ = folder.sync_all();
+    }
+}
+
+fn remedy(path: &Path, error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "create its folder first",
+        io::ErrorKind::NotADirectory => "a part of the path is a file, choose another folder",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "make its folder writable or choose another"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space on the disk and try again"
+        }
+        _ if path.is_dir() => "a folder has that name, choose another file name",
+        _ => "check the folder and try again",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replaces_and_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("summary.json");
+        write_atomically(&path, b"old").unwrap();
+        write_atomically(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn names_path_and_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing").join("report.html");
+        let message = write_atomically(&missing, b"x").unwrap_err().to_string();
+        assert!(message.contains("report.html") && message.contains("create its folder first"));
+
+        fs::create_dir(folder.path().join("taken")).unwrap();
+        let message = write_atomically(folder.path().join("taken"), b"x")
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("a folder has that name"), "{message}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

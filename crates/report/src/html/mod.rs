@@ -1,0 +1,377 @@
+//! One self-contained HTML file: the result in words, plots, tables and settings.
+//!
+//! The page loads nothing, runs no script, follows the reader's light or dark mode and prints.
+//! Points of a plot tell their values when hovered over. All text is escaped.
+
+mod parts;
+mod prose;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::columns::{Section, budget};
+use crate::curve::Metric;
+use crate::error::Result;
+use crate::format::{self, MISSING, escape};
+use crate::paper::{self, paper_figure};
+use crate::ratio::REFERENCE;
+use crate::rows::ResultRow;
+use crate::summary::Summary;
+use crate::svg::{TARGET_ONLY, loss_plot, metric_plot, returned_loss_plot};
+use crate::table::seeds;
+use parts::{Level, figure, heading, table};
+
+const STYLE: &str = include_str!("page.css");
+
+/// Everything that a report says about one experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentReport {
+    /// The heading.
+    pub title: String,
+    /// The figures.
+    pub summary: Summary,
+    /// The rows that the figures come from.
+    pub rows: Vec<ResultRow>,
+    /// The configuration, shown as it is; null leaves it out.
+    pub settings: Value,
+}
+
+impl ExperimentReport {
+    /// A report on the rows of one experiment, named after it.
+    ///
+    /// # Errors
+    /// As [`Summary::from_rows`].
+    pub fn new(rows: Vec<ResultRow>, paper: Value, settings: Value) -> Result<Self> {
+        let summary = Summary::from_rows(&rows, paper)?;
+        Ok(Self {
+            title: summary.experiment.clone(),
+            summary,
+            rows,
+            settings,
+        })
+    }
+
+    /// The rows of a section of the summary.
+    fn rows_of(&self, target: Option<&str>) -> Vec<&ResultRow> {
+        let own = |row: &&ResultRow| {
+            target.is_none_or(|name| row.target.as_deref().unwrap_or_default() == name)
+        };
+        self.rows.iter().filter(own).collect()
+    }
+}
+
+/// The report on one or several experiments as an HTML page.
+///
+/// ```
+/// use serde_json::json;
+/// use taskscout_report::{ExperimentReport, ResultRow, html_report};
+///
+/// let row = |strategy: &str, loss| ResultRow {
+///     experiment: "bilinear".into(), oracle: "exact".into(), strategy: strategy.into(),
+///     budget: 100, test_loss: Some(loss), ..ResultRow::default()
+/// };
+/// let rows = vec![row("passive", 0.5), row("aware", 0.2)];
+/// let report = ExperimentReport::new(rows, json!({}), json!({"seed": 1}))?;
+/// let page = html_report(&[report]);
+/// assert!(page.starts_with("<!doctype html>"));
+/// # Ok::<(), taskscout_report::Error>(())
+/// ```
+#[must_use]
+pub fn html_report(reports: &[ExperimentReport]) -> String {
+    let title = match reports {
+        [one] => one.title.clone(),
+        several => format!("{} experiments", several.len()),
+    };
+    let body = match reports {
+        [one] => experiment(one, 0, Level(1)),
+        several => {
+            let mut body = heading(Level(1), &title, "");
+            body += &overview(several);
+            for (index, report) in several.iter().enumerate() {
+                body += &experiment(report, index, Level(2));
+            }
+            body
+        }
+    };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{} – taskscout report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         {body}{}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
+        escape(&title),
+        parts::guide(),
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
+    let summary = &report.summary;
+    let mut out = String::from("<article>\n");
+    out += &heading(level, &report.title, &format!("experiment-{index}"));
+    out += &format!("<p class=\"facts\">{}</p>\n", escape(&facts(report)));
+    for (number, (target, strategies)) in summary.sections().into_iter().enumerate() {
+        let section = Section {
+            target,
+            strategies,
+            paper: &summary.paper,
+        };
+        let id = format!("plot-{index}-{number}");
+        match target {
+            Some(name) => {
+                out += &heading(level.below(), &format!("Target {name}"), "");
+                out += &target_section(report, section, &id, level.below().below());
+            }
+            None => out += &target_section(report, section, &id, level.below()),
+        }
+    }
+    out += &parts::extras(&summary.extra, level.below());
+    out += &parts::settings(&report.settings, level.below());
+    out + "</article>\n"
+}
+
+fn facts(report: &ExperimentReport) -> String {
+    let summary = &report.summary;
+    let mut facts = vec![format!("{} oracle", summary.oracle), seeds(summary.seeds)];
+    if report.title != summary.experiment {
+        facts.insert(0, summary.experiment.clone());
+    }
+    let target = report.rows.first().and_then(|row| row.target.as_ref());
+    if let Some(target) = target.filter(|_| summary.targets.is_empty()) {
+        facts.push(format!("target {target}"));
+    }
+    facts.join(" · ")
+}
+
+fn target_section(
+    report: &ExperimentReport,
+    section: Section<'_>,
+    id: &str,
+    level: Level,
+) -> String {
+    let own = report.rows_of(section.target);
+    let rows = || own.iter().copied();
+    let seeds = report.summary.seeds;
+    let lead = prose::verdict(rows(), section, seeds);
+    let mut out = format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
+    out += &parts::notes(&prose::notes(rows(), seeds));
+    let plot = loss_plot(rows());
+    if !plot.is_empty() {
+        out += &figure(
+            &plot,
+            &format!("{id}-loss"),
+            &prose::loss_caption(&plot, seeds),
+        );
+    }
+    out += &heading(level, "Losses and budgets", "");
+    out += &table(&section.names(), &section.results(), "");
+    for remark in paper::remarks(section.paper) {
+        out += &format!("<p class=\"remark\">{}</p>\n", escape(&remark));
+    }
+    if let Some(plot) = returned_loss_plot(rows()).filter(|_| guard_mattered(rows())) {
+        out += &figure(&plot, &format!("{id}-returned"), prose::RETURNED_CAPTION);
+    }
+    out += &heading(level, "Tasks", "");
+    out += &table(
+        &section.names(),
+        &section.tasks(),
+        "At the end of a run, mean over seeds.",
+    );
+    out += &metric_figures(&own, id);
+    out += &heading(level, "Time", "");
+    out + &table(
+        &section.names(),
+        &section.times(),
+        "Seconds for one seed's run, all rounds together, mean over seeds.",
+    )
+}
+
+/// Whether the predictor handed back is ever another than the shared one.
+fn guard_mattered<'a>(mut rows: impl Iterator<Item = &'a ResultRow>) -> bool {
+    rows.any(|row| {
+        row.strategy != TARGET_ONLY
+            && row.returned_loss.map(f64::to_bits) != row.test_loss.map(f64::to_bits)
+    })
+}
+
+fn metric_figures(rows: &[&ResultRow], id: &str) -> String {
+    let metrics = [
+        (
+            Metric::SubspaceSimilarity,
+            "similarity",
+            prose::SIMILARITY_CAPTION,
+        ),
+        (Metric::Relevance, "relevance", prose::RELEVANCE_CAPTION),
+    ];
+    let figures: Vec<String> = metrics
+        .into_iter()
+        .filter_map(|(metric, name, caption)| {
+            let plot = metric_plot(rows.iter().copied(), metric)?;
+            Some(figure(&plot, &format!("{id}-{name}"), caption))
+        })
+        .collect();
+    match figures.len() {
+        0 => String::new(),
+        _ => format!("<div class=\"pair\">\n{}</div>\n", figures.concat()),
+    }
+}
+
+/// All experiments in one table: the budget that each strategy needs, and links to the details.
+fn overview(reports: &[ExperimentReport]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (_, strategies) in reports.iter().flat_map(|report| report.summary.sections()) {
+        for (name, _) in strategies.iter() {
+            if ![REFERENCE, TARGET_ONLY].contains(&name) && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let mut out = String::from(
+        "<div class=\"scroll\"><table>\n<caption>Budget to reach passive's final loss, as a share \
+         of passive's budget.</caption>\n<thead><tr><th scope=\"col\">experiment</th>",
+    );
+    for name in &names {
+        out += &format!("<th scope=\"col\">{}</th>", escape(name));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for (index, report) in reports.iter().enumerate() {
+        for (target, _) in report.summary.sections() {
+            out += &overview_row(report, index, target, &names);
+        }
+    }
+    out + "</tbody>\n</table></div>\n"
+}
+
+fn overview_row(
+    report: &ExperimentReport,
+    index: usize,
+    target: Option<&str>,
+    names: &[&str],
+) -> String {
+    let summary = &report.summary;
+    let sections = summary.sections();
+    let strategies = sections.iter().find(|(name, _)| *name == target);
+    let detail = target.map_or_else(
+        || format!("{} oracle, {}", summary.oracle, seeds(summary.seeds)),
+        |target| format!("target {target}"),
+    );
+    let mut out = format!(
+        "<tr><th scope=\"row\"><a href=\"#experiment-{index}\">{}</a><small>{}</small></th>",
+        escape(&report.title),
+        escape(&detail)
+    );
+    for name in names {
+        let figures = strategies.and_then(|(_, strategies)| strategies.get(name));
+        let cell = figures.and_then(|figures| budget(name, figures));
+        let cell = parts::stacked(cell.as_deref().unwrap_or(MISSING));
+        let published = paper_figure(&summary.paper, target, name, "budget_ratio");
+        let published = published.map(|share| format!("paper: {}", format::percent(share, 1)));
+        let published = published.map(|text| format!("<small>{}</small>", parts::tied(&text)));
+        out += &format!("<td>{cell}{}</td>", published.unwrap_or_default());
+    }
+    out + "</tr>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{assert_balanced, curve, row};
+    use serde_json::json;
+
+    fn rows() -> Vec<ResultRow> {
+        let mut rows = curve("passive", 3, &[(100, 8.0), (200, 4.0), (400, 2.0)]);
+        rows.extend(curve("aware", 3, &[(100, 4.0), (200, 1.0), (400, 0.5)]));
+        rows.extend(curve("agnostic", 3, &[(100, 9.0), (200, 7.0), (400, 3.0)]));
+        rows
+    }
+
+    fn page_of(rows: Vec<ResultRow>, paper: Value, settings: Value) -> String {
+        html_report(&[ExperimentReport::new(rows, paper, settings).unwrap()])
+    }
+
+    #[test]
+    fn says_the_result_in_words_and_shows_everything() {
+        let paper = json!({"strategies": {"aware": {"budget_ratio": 0.387}}, "note": "A <note>."});
+        let page = page_of(rows(), paper, json!({"seeds": 3}));
+        assert_balanced(&page);
+        for text in [
+            "<b>aware</b> reached that loss with 42\u{a0}% [42–42\u{a0}%] of this budget",
+            "<b>agnostic</b> never reached it",
+            "38.7\u{a0}%",
+            "A &lt;note&gt;.",
+            "<details>",
+            "&quot;seeds&quot;: 3",
+            "How to read this report",
+            env!("CARGO_PKG_VERSION"),
+        ] {
+            assert!(page.contains(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn loads_nothing_and_runs_nothing() {
+        let page = page_of(rows(), json!({}), json!({}));
+        for forbidden in [
+            "<script",
+            "src=",
+            "url(",
+            "@import",
+            "<link",
+            "<a href=\"http",
+        ] {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
+    }
+
+    #[test]
+    fn hostile_names_are_escaped_everywhere() {
+        let evil = "<script>alert('x')</script>";
+        let mut rows = rows();
+        rows.extend(curve(evil, 3, &[(100, 4.0), (200, 1.0)]));
+        for row in &mut rows {
+            row.experiment = format!("e\"{evil}");
+            row.predictor = Some(evil.to_owned());
+            row.target = Some(evil.to_owned());
+        }
+        let page = page_of(rows, json!({"source": evil}), json!({ evil: evil }));
+        assert!(!page.contains("<script"));
+        assert_balanced(&page);
+    }
+
+    #[test]
+    fn several_targets_and_experiments_share_a_page() {
+        let mut two = rows();
+        for row in &mut two {
+            row.target = Some("calm".to_owned());
+        }
+        let windy = two.clone().into_iter().map(|row| ResultRow {
+            target: Some("windy".to_owned()),
+            ..row
+        });
+        two.extend(windy.collect::<Vec<_>>());
+        let first = ExperimentReport::new(rows(), json!({}), Value::Null).unwrap();
+        let second = ExperimentReport::new(two, json!({}), Value::Null).unwrap();
+        let page = html_report(&[first, second]);
+        assert_balanced(&page);
+        for text in [
+            "2 experiments",
+            "Target calm",
+            "Target windy",
+            "href=\"#experiment-1\"",
+        ] {
+            assert!(page.contains(text), "{text}");
+        }
+        let ids: Vec<&str> = page.split(" id=\"").skip(1).collect();
+        let ids: Vec<&str> = ids.iter().filter_map(|id| id.split('"').next()).collect();
+        let unique: std::collections::HashSet<&&str> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "an id is there twice: {ids:?}");
+    }
+
+    #[test]
+    fn degenerate_reports_still_make_a_page() {
+        assert_balanced(&html_report(&[]));
+        let alone = vec![row("aware", 1, 0, 100, f64::NAN)];
+        let page = page_of(alone, Value::Null, Value::Null);
+        assert_balanced(&page);
+        assert!(page.contains("</b> was not run") && !page.contains("NaN"));
+    }
+}

@@ -1,0 +1,267 @@
+//! Pieces of the page: headings, tables, figures, settings, definitions.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::columns::Column;
+use crate::format::{escape, short};
+use crate::svg::{LinePlot, Theme};
+
+/// The level of a heading, 1 to 6.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level(pub(super) u8);
+
+impl Level {
+    /// The level of a heading inside this one's section.
+    pub(super) fn below(self) -> Self {
+        Self((self.0 + 1).min(6))
+    }
+}
+
+pub(super) fn heading(Level(level): Level, text: &str, id: &str) -> String {
+    let id = match id {
+        "" => String::new(),
+        id => format!(" id=\"{}\"", escape(id)),
+    };
+    format!("<h{level}{id}>{}</h{level}>\n", escape(text))
+}
+
+/// Escaped text whose numbers keep their signs and units on the same line.
+pub(super) fn tied(text: &str) -> String {
+    tie(&escape(text))
+}
+
+/// The same for markup.
+pub(super) fn tie(markup: &str) -> String {
+    markup
+        .replace(" %", "\u{a0}%")
+        .replace(" ± ", "\u{a0}±\u{a0}")
+        .replace("≤ ", "≤\u{a0}")
+}
+
+/// A cell with its interval, if any, on a line of its own.
+pub(super) fn stacked(cell: &str) -> String {
+    match cell.split_once(" [") {
+        Some((value, interval)) => format!("{}<small>[{}</small>", tied(value), tied(interval)),
+        None => tied(cell),
+    }
+}
+
+/// A table with one row a strategy; nothing if there are no columns.
+pub(super) fn table(names: &Column, columns: &[Column], caption: &str) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
+    let class = |column: &Column| match column.heading.as_str() {
+        "predictor" => " class=\"words\"",
+        _ => "",
+    };
+    let mut out = String::from("<div class=\"scroll\"><table>\n");
+    if !caption.is_empty() {
+        out += &format!("<caption>{}</caption>\n", escape(caption));
+    }
+    out += "<thead><tr>";
+    for column in std::iter::once(names).chain(columns) {
+        let text = tied(&column.heading);
+        out += &format!("<th scope=\"col\"{}>{text}</th>", class(column));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for (row, name) in names.cells.iter().enumerate() {
+        out += &format!("<tr><th scope=\"row\">{}</th>", escape(name));
+        for column in columns {
+            let cell = column.cells.get(row).map_or("", String::as_str);
+            out += &format!("<td{}>{}</td>", class(column), stacked(cell));
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n</table></div>\n"
+}
+
+pub(super) fn figure(plot: &LinePlot, id: &str, caption: &str) -> String {
+    format!(
+        "<figure>\n<div class=\"scroll\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        plot.to_svg(Theme::Page, id),
+        tied(caption)
+    )
+}
+
+/// What a careful reader must know before trusting the figures.
+pub(super) fn notes(notes: &[String]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let items: Vec<String> = notes
+        .iter()
+        .map(|note| format!("<li>{}</li>\n", tied(note)))
+        .collect();
+    format!(
+        "<div class=\"notes\" role=\"note\"><ul>\n{}</ul></div>\n",
+        items.concat()
+    )
+}
+
+pub(super) fn settings(settings: &Value, level: Level) -> String {
+    if settings.is_null() {
+        return String::new();
+    }
+    // A JSON value without non-text keys always prints; its short form stands in otherwise.
+    let text = serde_json::to_string_pretty(settings).unwrap_or_else(|_| settings.to_string());
+    format!(
+        "{}<details><summary>Full configuration</summary>\n<pre>{}</pre>\n</details>\n",
+        heading(level, "Settings", ""),
+        escape(&text)
+    )
+}
+
+/// What an experiment adds to its summary, each as a collapsible table.
+pub(super) fn extras(extras: &BTreeMap<String, Value>, level: Level) -> String {
+    if extras.is_empty() {
+        return String::new();
+    }
+    let mut out = heading(level, "Further results", "");
+    for (name, value) in extras {
+        let inner = records(value).unwrap_or_else(|| {
+            let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+            format!("<pre>{}</pre>\n", escape(&text))
+        });
+        out += &format!(
+            "<details><summary>{}</summary>\n{inner}</details>\n",
+            escape(&capitalised(name))
+        );
+    }
+    out
+}
+
+/// A list of flat objects as a table.
+fn records(value: &Value) -> Option<String> {
+    let list = value.as_array()?;
+    let first = list.first()?.as_object()?;
+    let mut keys: Vec<&String> = first.keys().collect();
+    keys.sort_by_key(|key| !first[key.as_str()].is_string());
+    let class = |value: Option<&Value>| match value {
+        Some(Value::String(_)) => " class=\"words\"",
+        _ => "",
+    };
+    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
+    for key in &keys {
+        let class = class(first.get(key.as_str()));
+        out += &format!("<th scope=\"col\"{class}>{}</th>", escape(key));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for entry in list {
+        let entry = entry.as_object()?;
+        out += "<tr>";
+        for key in &keys {
+            let value = entry.get(key.as_str());
+            let text = value.map(plain).unwrap_or_default();
+            out += &format!("<td{}>{}</td>", class(value), escape(&text));
+        }
+        out += "</tr>\n";
+    }
+    Some(out + "</tbody>\n</table></div>\n")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "–".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, short),
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let text = text.replace('_', " ");
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
+
+/// What each figure means.
+pub(super) fn guide() -> String {
+    let definitions = [
+        (
+            "Budget",
+            "Source samples collected so far. Target samples are given beforehand and do not count.",
+        ),
+        (
+            "Final loss",
+            "Mean squared error on the target of the shared predictor (the learnt representation \
+             with a head fitted on the target samples) after the last round: mean over seeds ± \
+             standard error.",
+        ),
+        (
+            "Returned loss",
+            "The same for the predictor that is actually handed back. A guard chooses it on \
+             held-out target samples among target-only, shared and other predictors; “predictor” \
+             says which, and how often where seeds differ.",
+        ),
+        (
+            "Budget to passive's loss",
+            "The budget at which a strategy's mean curve first reaches the final mean loss of the \
+             passive strategy, by linear interpolation between rounds, as a share of passive's \
+             whole budget. Less is better; 100 % means no saving. “≤” marks a strategy that was \
+             there after its first round, so that less might have been enough. In brackets: 90 % \
+             bootstrap interval over seeds (1,000 resamples, the same seeds for both strategies); \
+             “never” as an end means that more than 5 % of the resamples do not reach the loss.",
+        ),
+        (
+            "Tasks, long-term tasks",
+            "Different source tasks sampled; those that hold at least 1 % of the source samples.",
+        ),
+        (
+            "Subspace similarity",
+            "Smallest squared cosine of the angles between the learnt and the true representation: \
+             1 when it is found, 0 when a direction is missed altogether. Defined where the truth \
+             is known.",
+        ),
+        (
+            "Relevance",
+            "Cosine between the true embedding of the exploited task of largest weight and the \
+             target's.",
+        ),
+        (
+            "target-only",
+            "A predictor trained on the target samples alone, without any source task.",
+        ),
+    ];
+    let mut out = String::from("<section>\n<h2>How to read this report</h2>\n<dl>\n");
+    for (term, meaning) in definitions {
+        out += &format!("<dt>{}</dt>\n<dd>{}</dd>\n", tied(term), tied(meaning));
+    }
+    out + "</dl>\n</section>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::assert_balanced;
+    use serde_json::json;
+
+    #[test]
+    fn extras_become_tables_or_stay_json() {
+        let extra = BTreeMap::from([
+            (
+                "relevant".to_owned(),
+                json!([{"task": "<a>", "similarity": 0.91, "w": [0.5, 1.0]}]),
+            ),
+            ("other_thing".to_owned(), json!({"x": 1})),
+        ]);
+        let out = extras(&extra, Level(2));
+        assert_balanced(&out);
+        assert!(out.contains("<summary>Relevant</summary>") && out.contains("&lt;a&gt;"));
+        assert!(out.contains("<tr><td class=\"words\">&lt;a&gt;</td><td>0.910</td>"));
+        assert!(out.contains("<td>0.500, 1.00</td>") && out.contains("Other thing"));
+    }
+
+    #[test]
+    fn levels_stop_at_six() {
+        assert_eq!(
+            heading(Level(6).below(), "a & b", ""),
+            "<h6>a &amp; b</h6>\n"
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! The result in sentences.
+
+use crate::columns::Section;
+use crate::curve::{Curve, Metric, mean_curves};
+use crate::format::{self, escape, grouped, list, percent, short};
+use crate::paper::paper_figure;
+use crate::ratio::{BudgetRatio, REFERENCE, Target};
+use crate::rows::ResultRow;
+use crate::svg::{LinePlot, TARGET_ONLY};
+use crate::table::seeds as seed_count;
+
+pub(super) const RETURNED_CAPTION: &str =
+    "Loss of the predictor that is handed back, after the guard has chosen it.";
+pub(super) const SIMILARITY_CAPTION: &str =
+    "How well the representation is found: 1 is the true subspace.";
+pub(super) const RELEVANCE_CAPTION: &str =
+    "How close the main exploited task is to the target: 1 is the same direction.";
+
+/// A strategy's name, escaped and set apart from the words around it.
+fn bold(name: &str) -> String {
+    format!("<b>{}</b>", escape(name))
+}
+
+/// What came out, honestly: who reached passive's loss with how much, and who did not. Markup.
+pub(super) fn verdict<'a>(
+    rows: impl Iterator<Item = &'a ResultRow>,
+    section: Section<'_>,
+    seeds: usize,
+) -> String {
+    let curves = mean_curves(rows, Metric::TestLoss);
+    let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
+    let mut sentences = match reference.and_then(Target::of) {
+        Some(target) => compared(target, section, seeds),
+        None => vec![
+            match reference {
+                Some(_) => "<b>passive</b> has no final loss, so budgets are not compared.",
+                None => "<b>passive</b> was not run, so budgets are not compared.",
+            }
+            .to_owned(),
+        ],
+    };
+    sentences.extend(lowest(section));
+    sentences.extend(target_only(section));
+    sentences.join(" ")
+}
+
+fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
+    let mut sentences = vec![format!(
+        "Over {}, {} ended at a loss of {} after {} source samples.",
+        seed_count(seeds),
+        bold(REFERENCE),
+        short(target.loss),
+        grouped(target.budget)
+    )];
+    let others: Vec<(&str, BudgetRatio)> = section
+        .strategies
+        .iter()
+        .filter(|(name, _)| ![REFERENCE, TARGET_ONLY].contains(name))
+        .filter_map(|(name, figures)| Some((name, figures.budget_ratio?)))
+        .collect();
+    sentences.extend(reached(&others));
+    sentences.extend(missed(&others));
+    sentences.extend(published(section));
+    sentences
+}
+
+fn reached(others: &[(&str, BudgetRatio)]) -> Option<String> {
+    let mut reached: Vec<(f64, &str, BudgetRatio)> = others
+        .iter()
+        .filter_map(|(name, ratio)| Some((ratio.mean?, *name, *ratio)))
+        .collect();
+    reached.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut phrases = reached
+        .iter()
+        .map(|(_, name, ratio)| (bold(name), format::ratio(ratio, 0)));
+    let (name, share) = phrases.next()?;
+    let mut all = vec![format!(
+        "{name} reached that loss with {share} of this budget"
+    )];
+    all.extend(phrases.map(|(name, share)| format!("{name} with {share}")));
+    Some(format!("{}.", list(&all)))
+}
+
+fn missed(others: &[(&str, BudgetRatio)]) -> Option<String> {
+    let names: Vec<String> = others
+        .iter()
+        .filter(|(_, ratio)| ratio.mean.is_none())
+        .map(|(name, _)| bold(name))
+        .collect();
+    let anything = others.len() > names.len();
+    let what = if anything { "it" } else { "that loss" };
+    (!names.is_empty()).then(|| format!("{} never reached {what}.", list(&names)))
+}
+
+fn published(section: Section<'_>) -> Option<String> {
+    let figures: Vec<String> = section
+        .strategies
+        .iter()
+        .filter_map(|(name, _)| {
+            let share = paper_figure(section.paper, section.target, name, "budget_ratio")?;
+            Some(format!("{} for {}", percent(share, 1), bold(name)))
+        })
+        .collect();
+    let is = if figures.len() == 1 {
+        "figure is"
+    } else {
+        "figures are"
+    };
+    (!figures.is_empty()).then(|| format!("The published {is} {}.", list(&figures)))
+}
+
+fn lowest(section: Section<'_>) -> Option<String> {
+    let losses = section
+        .strategies
+        .iter()
+        .filter(|(name, _)| *name != TARGET_ONLY);
+    let losses = losses.filter_map(|(name, figures)| Some((name, figures.final_loss?)));
+    let (name, loss) = losses.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    let reference = section.strategies.get(REFERENCE).and_then(|s| s.final_loss);
+    let below = reference
+        .filter(|own| name != REFERENCE && own.mean > 0.0 && loss.mean >= 0.0)
+        .map(|own| {
+            format!(
+                ", {} below passive's",
+                percent(1.0 - loss.mean / own.mean, 0)
+            )
+        });
+    Some(format!(
+        "The lowest final loss is that of {}, {}{}.",
+        bold(name),
+        short(loss.mean),
+        below.unwrap_or_default()
+    ))
+}
+
+fn target_only(section: Section<'_>) -> Option<String> {
+    let figures = section.strategies.get(TARGET_ONLY)?;
+    let loss = figures.returned_loss.or(figures.final_loss)?;
+    Some(format!(
+        "The target samples alone, without any source task, give {}.",
+        short(loss.mean)
+    ))
+}
+
+/// What limits the comparison.
+pub(super) fn notes<'a>(rows: impl Iterator<Item = &'a ResultRow>, seeds: usize) -> Vec<String> {
+    let curves = mean_curves(rows, Metric::TestLoss);
+    let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
+    let mut notes = Vec::new();
+    if seeds == 1 {
+        notes.push(
+            "There is one seed only, so nothing here says how much of a difference is chance."
+                .to_owned(),
+        );
+    }
+    for curve in curves.iter().filter(|curve| curve.strategy != TARGET_ONLY) {
+        notes.extend(incomplete(curve, seeds));
+        notes.extend(reference.and_then(|reference| other_budget(curve, reference)));
+    }
+    notes
+}
+
+fn incomplete(curve: &Curve, seeds: usize) -> Option<String> {
+    let n = curve.last().map_or(0, |point| point.n);
+    (n < seeds).then(|| {
+        format!(
+            "{} has a finite loss in its last round on {n} of {}; its mean leaves the others out.",
+            curve.strategy,
+            seed_count(seeds)
+        )
+    })
+}
+
+fn other_budget(curve: &Curve, reference: &Curve) -> Option<String> {
+    let (own, other) = (curve.last()?.budget, reference.last()?.budget);
+    ((own - other).abs() > 0.05 * other).then(|| {
+        format!(
+            "{} ends at {} source samples, passive at {}: their final losses are not like for like.",
+            curve.strategy,
+            grouped(own),
+            grouped(other)
+        )
+    })
+}
+
+pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
+    let mut caption = match seeds {
+        1 => "One seed.".to_owned(),
+        n => format!("Mean over {n} seeds; bands are ± one standard error."),
+    };
+    caption += " Between rounds, marked by points, values are interpolated linearly.";
+    if plot.reference.is_some() {
+        caption += " Dotted: passive's final loss.";
+    }
+    if !plot.crossings.is_empty() {
+        caption += " Rings: where a strategy reaches it, with the share of passive's budget.";
+    }
+    caption
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::Summary;
+    use crate::testing::{curve, row};
+    use serde_json::{Value, json};
+
+    fn say(rows: &[ResultRow], paper: Value) -> String {
+        let summary = Summary::from_rows(rows, paper).unwrap();
+        let section = Section {
+            target: None,
+            strategies: &summary.strategies,
+            paper: &summary.paper,
+        };
+        let markup = verdict(rows.iter(), section, summary.seeds);
+        markup.replace("<b>", "").replace("</b>", "")
+    }
+
+    const PASSIVE: [(usize, f64); 2] = [(100, 8.0), (200, 4.0)];
+
+    #[test]
+    fn names_the_fastest_first_and_those_that_failed() {
+        let mut rows = curve("passive", 1, &PASSIVE);
+        rows.extend(curve("agnostic", 1, &[(100, 6.0), (200, 2.0)]));
+        rows.extend(curve("aware", 1, &[(100, 5.0), (200, 1.0)]));
+        rows.extend(curve("discrete-l1", 1, &[(100, 9.0), (200, 8.0)]));
+        let paper = json!({"aware": {"budget_ratio": 0.387}});
+        assert_eq!(
+            say(&rows, paper),
+            "Over 1 seed, passive ended at a loss of 4.00 after 200 source samples. \
+             aware reached that loss with 62 % of this budget and agnostic with 75 %. \
+             discrete-l1 never reached it. The published figure is 38.7 % for aware. \
+             The lowest final loss is that of aware, 1.00, 75 % below passive's."
+        );
+    }
+
+    #[test]
+    fn says_so_when_nobody_reached_it() {
+        let mut rows = curve("passive", 1, &PASSIVE);
+        rows.extend(curve("aware", 1, &[(100, 9.0), (200, 5.0)]));
+        let text = say(&rows, Value::Null);
+        assert!(text.contains("aware never reached that loss."), "{text}");
+        assert!(text.ends_with("The lowest final loss is that of passive, 4.00."));
+    }
+
+    #[test]
+    fn names_are_bold_and_escaped() {
+        assert_eq!(bold("a<b"), "<b>a&lt;b</b>");
+    }
+
+    #[test]
+    fn target_only_stands_apart() {
+        let mut rows = curve("passive", 1, &PASSIVE);
+        rows.push(row(TARGET_ONLY, 0, 0, 0, 3.0));
+        let text = say(&rows, Value::Null);
+        assert!(text.ends_with("The target samples alone, without any source task, give 3.00."));
+        assert!(!text.contains("target-only"), "{text}");
+    }
+
+    #[test]
+    fn notes_tell_what_is_missing() {
+        let mut rows = curve("passive", 2, &PASSIVE);
+        rows.extend(curve("aware", 2, &[(100, 5.0)]));
+        rows[1].test_loss = None;
+        let notes = notes(rows.iter(), 2);
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(
+            notes[0].starts_with("passive has a finite loss in its last round on 1 of 2 seeds")
+        );
+        assert!(notes[1].starts_with("aware ends at 100 source samples, passive at 200"));
+    }
+}

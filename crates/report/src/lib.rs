@@ -1,0 +1,83 @@
+//! Results of taskscout experiments as tables, plots and one-file HTML reports.
+//!
+//! Experiments give tidy rows, one per strategy, seed and round ([`ResultRow`]). From them follow
+//!
+//! - `results.csv`, which reads back bit for bit ([`write_csv`], [`read_csv`]);
+//! - mean curves over seeds ([`mean_curves`]) and the share of the passive budget that a strategy
+//!   needs to be as good ([`budget_ratio`]);
+//! - `summary.json` ([`Summary`]) and a table for the terminal ([`terminal_table`]);
+//! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]).
+//!
+//! Nothing here knows any published figure: callers give them as JSON ([`paper_figure`] says where
+//! they are looked for) and find them beside their own.
+//!
+//! ```
+//! use serde_json::json;
+//! use taskscout_report::{ExperimentReport, ResultRow, html_report, terminal_table, write_csv};
+//!
+//! let row = |strategy: &str, seed, round: usize, loss| ResultRow {
+//!     experiment: "bilinear".into(),
+//!     oracle: "exact".into(),
+//!     strategy: strategy.into(),
+//!     seed,
+//!     round,
+//!     budget: 1000 * (round + 1),
+//!     test_loss: Some(loss),
+//!     ..ResultRow::default()
+//! };
+//! let rows = vec![
+//!     row("passive", 1, 0, 0.80), row("passive", 1, 1, 0.40),
+//!     row("passive", 2, 0, 0.84), row("passive", 2, 1, 0.44),
+//!     row("aware", 1, 0, 0.60), row("aware", 1, 1, 0.10),
+//!     row("aware", 2, 0, 0.62), row("aware", 2, 1, 0.12),
+//! ];
+//!
+//! let mut csv = Vec::new();
+//! write_csv(&rows, &mut csv)?;
+//!
+//! let paper = json!({"strategies": {"aware": {"budget_ratio": 0.5}}});
+//! let report = ExperimentReport::new(rows, paper, json!({"seeds": 2}))?;
+//! let aware = report.summary.strategies.get("aware").unwrap();
+//! // From 0.61 at 1,000 samples to 0.11 at 2,000: 0.42 is reached at 1,380 of passive's 2,000.
+//! assert!((aware.budget_ratio.unwrap().mean.unwrap() - 0.69).abs() < 1e-9);
+//!
+//! println!("{}", terminal_table(&report.summary));
+//! let folder = tempfile::tempdir().unwrap();
+//! let page = html_report(&[report]);
+//! taskscout_report::write_atomically(folder.path().join("report.html"), page.as_bytes())?;
+//! # Ok::<(), taskscout_report::Error>(())
+//! ```
+
+mod columns;
+mod csv;
+pub mod curve;
+mod error;
+mod file;
+mod format;
+pub mod html;
+mod ordered;
+pub mod paper;
+pub mod ratio;
+pub mod results;
+mod rows;
+pub mod summary;
+pub mod svg;
+pub mod table;
+#[cfg(test)]
+mod testing;
+
+pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
+pub use error::{Error, Result};
+pub use file::write_atomically;
+pub use html::{ExperimentReport, html_report};
+pub use ordered::OrderedMap;
+pub use paper::paper_figure;
+pub use ratio::{BudgetRatio, REFERENCE, Reach, budget_ratio};
+pub use results::{COLUMNS, read_csv, write_csv};
+pub use rows::{ResultRow, split_experiments};
+pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
+pub use svg::{
+    Crossing, LinePlot, Reference, Series, SeriesPoint, TARGET_ONLY, Theme, YAxis, loss_plot,
+    metric_plot, returned_loss_plot,
+};
+pub use table::terminal_table;

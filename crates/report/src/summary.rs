@@ -1,0 +1,385 @@
+//! The figures of an experiment: what `summary.json` holds.
+//!
+//! With one target the strategies stand at the top, with several under `targets`:
+//!
+//! ```
+//! use serde_json::json;
+//! use taskscout_report::{ResultRow, Summary};
+//!
+//! let row = |strategy: &str, seed, loss| ResultRow {
+//!     experiment: "bilinear".into(), oracle: "exact".into(), strategy: strategy.into(),
+//!     seed, budget: 100, test_loss: Some(loss), ..ResultRow::default()
+//! };
+//! let rows = [row("passive", 1, 0.5), row("passive", 2, 0.7), row("aware", 1, 0.2)];
+//! let summary = serde_json::to_value(Summary::from_rows(&rows, json!({}))?).unwrap();
+//! assert_eq!(summary["seeds"], 2);
+//! assert_eq!(summary["strategies"]["aware"]["final_loss"], json!({"mean": 0.2, "sem": null}));
+//! # Ok::<(), taskscout_report::Error>(())
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::curve::{self, MeanSem, Metric, mean_curves};
+use crate::error::{Error, Result};
+use crate::ordered::OrderedMap;
+use crate::ratio::{BudgetRatio, budget_ratio};
+use crate::rows::{ResultRow, split_targets};
+
+/// The figures of one experiment with one oracle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The experiment's name.
+    pub experiment: String,
+    /// The training oracle.
+    pub oracle: String,
+    /// How many seeds there are.
+    pub seeds: usize,
+    /// Figures by strategy when there is one target; absent otherwise.
+    #[serde(default, skip_serializing_if = "OrderedMap::is_empty")]
+    pub strategies: OrderedMap<StrategySummary>,
+    /// Figures by target when there are several; absent otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetSummary>,
+    /// Published figures for the same cells, as the caller gave them (see [`crate::paper_figure`]).
+    #[serde(default)]
+    pub paper: Value,
+    /// What an experiment adds of its own, as further entries at the top.
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+/// The figures for one of several targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// The target's name.
+    pub target: String,
+    /// Figures by strategy.
+    pub strategies: OrderedMap<StrategySummary>,
+}
+
+/// The figures of one strategy, in its last round unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StrategySummary {
+    /// Loss of the shared predictor.
+    pub final_loss: Option<MeanSem>,
+    /// Loss of the predictor handed back.
+    pub returned_loss: Option<MeanSem>,
+    /// Budget to reach the passive strategy's final loss; `None` if passive was not run.
+    pub budget_ratio: Option<BudgetRatio>,
+    /// Mean number of tasks.
+    pub tasks: f64,
+    /// Mean number of tasks that hold at least 1 % of the source samples.
+    pub long_term_tasks: f64,
+    /// Cosine between the main exploit task and the target.
+    pub relevance: Option<MeanSem>,
+    /// Similarity between learnt and true representation.
+    pub subspace_similarity: Option<MeanSem>,
+    /// Time for a whole run.
+    pub seconds: Seconds,
+    /// How many seeds handed back which predictor, the most frequent first. Not serialised.
+    #[serde(skip)]
+    pub predictors: Vec<(String, usize)>,
+}
+
+/// Seconds that one seed's run takes, all rounds together, in the mean over seeds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Seconds {
+    /// Collecting samples.
+    pub collect: f64,
+    /// Training.
+    pub train: f64,
+    /// Choosing tasks.
+    pub design: f64,
+    /// All three.
+    pub total: f64,
+}
+
+impl Summary {
+    /// Sums up the rows of one experiment with one oracle; `paper` is passed through.
+    ///
+    /// # Errors
+    /// If there are no rows, rows of several experiments or oracles, or the same measurement twice.
+    pub fn from_rows(rows: &[ResultRow], paper: Value) -> Result<Self> {
+        let first = check(rows)?;
+        let mut sections: Vec<(Option<&str>, OrderedMap<StrategySummary>)> = split_targets(rows)
+            .into_iter()
+            .map(|(target, rows)| (target, strategies(&rows)))
+            .collect();
+        let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
+        let mut summary = Self {
+            experiment: first.experiment.clone(),
+            oracle: first.oracle.clone(),
+            seeds: seeds.len(),
+            strategies: OrderedMap::default(),
+            targets: Vec::new(),
+            paper,
+            extra: BTreeMap::new(),
+        };
+        if sections.len() == 1 {
+            summary.strategies = sections.remove(0).1;
+        } else {
+            let named = sections
+                .into_iter()
+                .map(|(target, strategies)| TargetSummary {
+                    target: target.unwrap_or_default().to_owned(),
+                    strategies,
+                });
+            summary.targets = named.collect();
+        }
+        Ok(summary)
+    }
+
+    /// Adds an entry of the experiment's own at the top, for instance `relevant`.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: Value) -> Self {
+        self.extra.insert(name.into(), value);
+        self
+    }
+
+    /// The strategies of each target; one section without a name if there is one target.
+    #[must_use]
+    pub fn sections(&self) -> Vec<(Option<&str>, &OrderedMap<StrategySummary>)> {
+        if self.targets.is_empty() {
+            return vec![(None, &self.strategies)];
+        }
+        self.targets
+            .iter()
+            .map(|entry| (Some(entry.target.as_str()), &entry.strategies))
+            .collect()
+    }
+}
+
+fn check(rows: &[ResultRow]) -> Result<&ResultRow> {
+    let first = rows.first().ok_or(Error::NoRows)?;
+    let mut seen = HashSet::new();
+    for row in rows {
+        check_same("experiment", &first.experiment, &row.experiment)?;
+        check_same("oracle", &first.oracle, &row.oracle)?;
+        if !seen.insert((&row.strategy, &row.target, row.seed, row.round)) {
+            return Err(Error::Duplicate {
+                strategy: row.strategy.clone(),
+                target: row.target.clone(),
+                seed: row.seed,
+                round: row.round,
+            });
+        }
+    }
+    Ok(first)
+}
+
+fn check_same(what: &'static str, first: &str, other: &str) -> Result<()> {
+    if first == other {
+        return Ok(());
+    }
+    Err(Error::Mixed {
+        what,
+        first: first.to_owned(),
+        other: other.to_owned(),
+    })
+}
+
+fn strategies(rows: &[&ResultRow]) -> OrderedMap<StrategySummary> {
+    let names = curve::strategies(rows);
+    names
+        .into_iter()
+        .map(|name| (name, strategy(rows, name)))
+        .collect()
+}
+
+fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
+    let own: Vec<&ResultRow> = rows
+        .iter()
+        .copied()
+        .filter(|row| row.strategy == name)
+        .collect();
+    let final_value = |metric| {
+        let curves = mean_curves(own.iter().copied(), metric);
+        curves.first().and_then(curve::Curve::final_value)
+    };
+    let last_round = own.iter().map(|row| row.round).max();
+    let last: Vec<&ResultRow> = own
+        .iter()
+        .copied()
+        .filter(|row| Some(row.round) == last_round)
+        .collect();
+    StrategySummary {
+        final_loss: final_value(Metric::TestLoss),
+        returned_loss: final_value(Metric::ReturnedLoss),
+        budget_ratio: budget_ratio(rows.iter().copied(), name),
+        tasks: mean(last.iter().map(|row| row.tasks as f64)),
+        long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
+        relevance: final_value(Metric::Relevance),
+        subspace_similarity: final_value(Metric::SubspaceSimilarity),
+        seconds: seconds(&own),
+        predictors: predictors(&last),
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    MeanSem::of(values).map_or(0.0, |value| value.mean)
+}
+
+fn seconds(rows: &[&ResultRow]) -> Seconds {
+    let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
+    let per_seed = |time: fn(&ResultRow) -> f64| {
+        let finite = rows.iter().map(|row| time(row)).filter(|s| s.is_finite());
+        finite.sum::<f64>() / seeds.len().max(1) as f64
+    };
+    let collect = per_seed(|row| row.collect_s);
+    let train = per_seed(|row| row.train_s);
+    let design = per_seed(|row| row.design_s);
+    Seconds {
+        collect,
+        train,
+        design,
+        total: collect + train + design,
+    }
+}
+
+fn predictors(rows: &[&ResultRow]) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in rows.iter().filter_map(|row| row.predictor.as_deref()) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count))
+        .collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{close, curve, row};
+    use serde_json::json;
+
+    fn rows() -> Vec<ResultRow> {
+        let mut rows = curve("passive", 2, &[(100, 8.0), (200, 4.0)]);
+        rows.extend(curve("aware", 2, &[(100, 6.0), (200, 2.0)]));
+        rows
+    }
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect()
+    }
+
+    #[test]
+    fn json_has_the_documented_shape() {
+        let summary = Summary::from_rows(&rows(), json!({"aware": {"budget_ratio": 0.4}})).unwrap();
+        let text = serde_json::to_string(&summary).unwrap();
+        assert!(text.starts_with(
+            r#"{"experiment":"e","oracle":"exact","seeds":2,"strategies":{"passive":{"final_loss":{"mean":"#
+        ));
+        assert!(text.ends_with(r#""paper":{"aware":{"budget_ratio":0.4}}}"#));
+        assert!(text.find("\"passive\"") < text.find("\"aware\""));
+        let value: Value = serde_json::from_str(&text).unwrap();
+        let aware = &value["strategies"]["aware"];
+        assert_eq!(
+            keys(aware),
+            [
+                "budget_ratio",
+                "final_loss",
+                "long_term_tasks",
+                "relevance",
+                "returned_loss",
+                "seconds",
+                "subspace_similarity",
+                "tasks"
+            ]
+        );
+        assert_eq!(keys(&aware["budget_ratio"]), ["high", "low", "mean"]);
+        assert_eq!(keys(&aware["final_loss"]), ["mean", "sem"]);
+        assert!(aware["returned_loss"].is_null() && aware["relevance"].is_null());
+        assert_eq!(
+            aware["seconds"],
+            json!({"collect": 2.0, "train": 4.0, "design": 1.0, "total": 7.0})
+        );
+        assert!(value.get("targets").is_none());
+    }
+
+    #[test]
+    fn figures_by_hand() {
+        let summary = Summary::from_rows(&rows(), Value::Null).unwrap();
+        let aware = summary.strategies.get("aware").unwrap();
+        close(aware.final_loss.unwrap().mean, 2.02);
+        close(aware.final_loss.unwrap().sem.unwrap(), 0.02);
+        // Mean curve 6.06 → 2.02, passive ends at 4.04: half-way, 150 of 200.
+        close(aware.budget_ratio.unwrap().mean.unwrap(), 0.75);
+        close(aware.tasks, 10.0);
+    }
+
+    #[test]
+    fn several_targets_stand_in_a_list() {
+        let on = |target: &str| {
+            let with = |row| ResultRow {
+                target: Some(target.to_owned()),
+                ..row
+            };
+            rows().into_iter().map(with).collect::<Vec<_>>()
+        };
+        let both = [on("t2"), on("t1")].concat();
+        let value = serde_json::to_value(Summary::from_rows(&both, Value::Null).unwrap()).unwrap();
+        assert!(value.get("strategies").is_none());
+        assert_eq!(value["targets"][0]["target"], "t2");
+        assert!(value["targets"][1]["strategies"]["aware"]["final_loss"]["mean"].is_number());
+        let one = Summary::from_rows(&on("t1"), Value::Null).unwrap();
+        assert!(one.targets.is_empty() && one.strategies.len() == 2);
+    }
+
+    #[test]
+    fn target_only_and_a_missing_reference() {
+        let mut rows = curve("aware", 2, &[(100, 6.0), (200, 2.0)]);
+        rows.push(ResultRow {
+            returned_loss: Some(0.5),
+            predictor: Some("target-only".to_owned()),
+            test_loss: None,
+            ..row("target-only", 0, 0, 0, 0.0)
+        });
+        let summary = Summary::from_rows(&rows, Value::Null).unwrap();
+        let only = summary.strategies.get("target-only").unwrap();
+        assert_eq!((only.final_loss, only.budget_ratio), (None, None));
+        close(only.returned_loss.unwrap().mean, 0.5);
+        assert_eq!(only.predictors, [("target-only".to_owned(), 1)]);
+        let value = serde_json::to_value(&summary).unwrap();
+        assert!(value["strategies"]["aware"]["budget_ratio"].is_null());
+    }
+
+    #[test]
+    fn json_comes_back_the_same() {
+        let summary = Summary::from_rows(&rows(), json!({"note": "x"}))
+            .unwrap()
+            .with("relevant", json!([{"task": "a", "similarity": 0.9}]));
+        let text = serde_json::to_string_pretty(&summary).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
+    }
+
+    #[test]
+    fn refuses_rows_that_cannot_be_summed_up() {
+        let error = |rows: &[ResultRow]| {
+            Summary::from_rows(rows, Value::Null)
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(error(&[]).contains("no result rows"));
+        let mixed = [
+            row("a", 1, 0, 1, 1.0),
+            ResultRow {
+                oracle: "mllam".to_owned(),
+                ..row("a", 1, 1, 1, 1.0)
+            },
+        ];
+        assert!(error(&mixed).contains("mix oracle `exact` and `mllam`"));
+        let twice = [row("a", 1, 0, 1, 1.0), row("a", 1, 0, 2, 2.0)];
+        assert!(error(&twice).contains("strategy `a`, seed 1, round 0 is there twice: remove"));
+    }
+}

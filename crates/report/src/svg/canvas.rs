@@ -1,0 +1,208 @@
+//! Writing SVG elements.
+
+use super::Theme;
+use super::palette::{Marker, Paint, Style};
+use crate::format::escape;
+
+/// Where a text stands relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A text and how it looks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) content: &'a str,
+    pub(super) size: f64,
+    pub(super) anchor: Anchor,
+    pub(super) paint: Paint,
+    pub(super) bold: bool,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(content: &'a str, size: f64) -> Self {
+        Self {
+            content,
+            size,
+            anchor: Anchor::Start,
+            paint: Paint::Ink,
+            bold: false,
+        }
+    }
+
+    pub(super) fn anchor(self, anchor: Anchor) -> Self {
+        Self { anchor, ..self }
+    }
+
+    pub(super) fn muted(self) -> Self {
+        Self {
+            paint: Paint::Muted,
+            ..self
+        }
+    }
+
+    pub(super) fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+}
+
+/// A line and how it looks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stroke<'a> {
+    pub(super) paint: Paint,
+    pub(super) width: f64,
+    pub(super) dash: &'a str,
+}
+
+/// SVG in the making.
+pub(super) struct Canvas {
+    pub(super) theme: Theme,
+    out: String,
+}
+
+impl Canvas {
+    pub(super) fn new(theme: Theme) -> Self {
+        Self {
+            theme,
+            out: String::new(),
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
+    /// Markup as it is.
+    pub(super) fn raw(&mut self, markup: &str) {
+        self.out.push_str(markup);
+        self.out.push('\n');
+    }
+
+    pub(super) fn text(&mut self, x: f64, y: f64, text: Text<'_>) {
+        self.turned_text(x, y, text, "");
+    }
+
+    /// A text that reads upwards.
+    pub(super) fn upright_text(&mut self, x: f64, y: f64, text: Text<'_>) {
+        self.turned_text(
+            x,
+            y,
+            text,
+            &format!(" transform=\"rotate(-90 {x:.1} {y:.1})\""),
+        );
+    }
+
+    fn turned_text(&mut self, x: f64, y: f64, text: Text<'_>, transform: &str) {
+        let anchor = match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
+        };
+        let weight = if text.bold {
+            " font-weight=\"600\""
+        } else {
+            ""
+        };
+        // The halo keeps lines from running through letters.
+        self.raw(&format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\"{anchor}{weight} fill=\"{}\" \
+             stroke=\"{}\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"\
+             {transform}>{}</text>",
+            text.size,
+            text.paint.attribute(self.theme),
+            Paint::Surface.attribute(self.theme),
+            escape(text.content)
+        ));
+    }
+
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
+        self.polyline(&[from, to], stroke);
+    }
+
+    pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
+        let dash = match stroke.dash {
+            "" => String::new(),
+            dash => format!(" stroke-dasharray=\"{dash}\""),
+        };
+        self.raw(&format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash} \
+             stroke-linejoin=\"round\"/>",
+            coordinates(points),
+            stroke.paint.attribute(self.theme),
+            stroke.width
+        ));
+    }
+
+    /// A shaded area.
+    pub(super) fn band(&mut self, outline: &[(f64, f64)], paint: Paint) {
+        self.raw(&format!(
+            "<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.15\" stroke=\"none\"/>",
+            coordinates(outline),
+            paint.attribute(self.theme)
+        ));
+    }
+
+    /// A point of a series, with a note for those who hover over it.
+    pub(super) fn marker(&mut self, (x, y): (f64, f64), style: Style, note: &str) {
+        let colour = Paint::Series(style.colour).attribute(self.theme);
+        let surface = Paint::Surface.attribute(self.theme);
+        let open = matches!(style.marker, Marker::Cross | Marker::Plus);
+        let (fill, edge, width) = match (open, style.hollow) {
+            (true, _) => ("none".to_owned(), colour, 2.0),
+            (false, true) => (surface, colour, 1.8),
+            (false, false) => (colour, surface, 1.2),
+        };
+        let paint = format!("fill=\"{fill}\" stroke=\"{edge}\" stroke-width=\"{width}\"");
+        let title = match note {
+            "" => String::new(),
+            note => format!("<title>{}</title>", escape(note)),
+        };
+        self.raw(&shape(style.marker, x, y, &paint, &title));
+    }
+
+    /// A ring where a curve reaches the reference.
+    pub(super) fn ring(&mut self, (x, y): (f64, f64), paint: Paint, note: &str) {
+        self.raw(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5.5\" fill=\"{}\" stroke=\"{}\" \
+             stroke-width=\"2.2\"><title>{}</title></circle>",
+            Paint::Surface.attribute(self.theme),
+            paint.attribute(self.theme),
+            escape(note)
+        ));
+    }
+}
+
+fn shape(marker: Marker, x: f64, y: f64, paint: &str, title: &str) -> String {
+    let r = 4.2;
+    let polygon = |corners: &[(f64, f64)]| {
+        let corners: Vec<(f64, f64)> = corners
+            .iter()
+            .map(|(dx, dy)| (x + r * dx, y + r * dy))
+            .collect();
+        let points = coordinates(&corners);
+        format!("<polygon points=\"{points}\" {paint}>{title}</polygon>")
+    };
+    let strokes = |path: String| format!("<path d=\"{path}\" {paint}>{title}</path>");
+    match marker {
+        Marker::Circle => {
+            format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" {paint}>{title}</circle>")
+        }
+        Marker::Square => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        Marker::Triangle => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
+        Marker::Down => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
+        Marker::Diamond => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
+        Marker::Cross => strokes(format!("M{:.1} {:.1}l7 7m0 -7l-7 7", x - 3.5, y - 3.5)),
+        Marker::Plus => strokes(format!("M{:.1} {y:.1}h9m-4.5 -4.5v9", x - 4.5)),
+    }
+}
+
+fn coordinates(points: &[(f64, f64)]) -> String {
+    let pairs: Vec<String> = points
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
+    pairs.join(" ")
+}
