@@ -1,0 +1,122 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Active multi-task representation learning: which tasks should I collect data from next?
+#[derive(Debug, Parser)]
+#[command(name = "taskscout", version, about, max_term_width = 100)]
+#[command(
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment of the paper and compare with its figures
+    Reproduce {
+        /// Which experiment
+        experiment: BuiltIn,
+        #[command(flatten)]
+        options: ExperimentOptions,
+    },
+    /// Run an experiment of your own, described in a TOML file
+    Run {
+        /// The experiment file; docs/experiments.md describes its keys, experiments/ has examples
+        file: PathBuf,
+        /// Only check the file
+        #[arg(long)]
+        check: bool,
+        #[command(flatten)]
+        options: ExperimentOptions,
+    },
+}
+
+/// The experiments that come with the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BuiltIn {
+    /// Linear features, linear representation
+    Bilinear,
+    /// Random Fourier features, linear representation
+    Fourier,
+}
+
+/// Options common to all experiments; each overrides the experiment's file.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ExperimentOptions {
+    /// Number of seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) seeds: Option<u64>,
+    /// The first seed
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware, each also as NAME+save-task
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) strategies: Option<Vec<String>>,
+    /// Add each active strategy as NAME+save-task, which keeps its exploration tasks while they still fit
+    #[arg(long)]
+    pub(crate) save_task: bool,
+    /// The training oracle
+    #[arg(long, value_name = "ORACLE")]
+    pub(crate) oracle: Option<OracleName>,
+    /// The rounds: the paper's, or taskscout's own with the same total budget
+    #[arg(long, value_name = "SCHEDULE")]
+    pub(crate) schedule: Option<ScheduleName>,
+    /// Multiply every round's budget
+    #[arg(long, value_name = "X")]
+    pub(crate) budget_scale: Option<f64>,
+    /// Target samples
+    #[arg(long, value_name = "N")]
+    pub(crate) n_target: Option<usize>,
+    /// Draws the ground truth, which is the same for all seeds of a run
+    #[arg(long, value_name = "M")]
+    pub(crate) matrix_seed: Option<u64>,
+    /// A first look: 2 seeds, a quarter of the budget
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Runs at the same time [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) jobs: Option<u16>,
+    /// Where results go [default: runs/EXPERIMENT]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Go on with a run that was stopped, keeping what it had finished
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) resume: bool,
+    /// Replace whatever run the folder holds
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the summary as JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Training oracles by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OracleName {
+    /// Regularised joint least squares on sufficient statistics
+    Exact,
+}
+
+/// Schedules by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScheduleName {
+    /// The paper's rounds, the first of them warm-up
+    Paper,
+    /// Finer rounds with a shorter warm-up, the same total budget
+    Adaptive,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,33 @@
+//! One clear sentence and an exit code.
+
+/// What ends the command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// Bad input: exit code 2.
+    #[error("{0}")]
+    Input(String),
+    /// A failure on the way: exit code 1.
+    #[error("{0}")]
+    Failure(String),
+}
+
+pub(crate) type Result<T> = std::result::Result<T, CliError>;
+
+impl CliError {
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Input(_) => 2,
+            Self::Failure(_) => 1,
+        }
+    }
+}
+
+impl From<taskscout::Error> for CliError {
+    fn from(error: taskscout::Error) -> Self {
+        match error {
+            taskscout::Error::Numerical { .. } => Self::Failure(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
+    }
+}

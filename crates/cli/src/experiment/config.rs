@@ -1,0 +1,322 @@
+//! The experiment file: what it may say, and what is wrong with it if something is.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use taskscout::design::Criterion;
+use taskscout::strategy::{Split, StrategyKind};
+use taskscout_worlds::SyntheticConfig;
+
+use super::schedule::ScheduleConfig;
+use crate::args::{BuiltIn, ExperimentOptions, OracleName, ScheduleName};
+use crate::error::{CliError, Result};
+
+/// An experiment: a world, a learner, a target, a schedule and the strategies to compare.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExperimentConfig {
+    /// A short name, used for the folder of results.
+    pub(crate) name: String,
+    /// Number of seeds.
+    #[serde(default = "ten")]
+    pub(crate) seeds: u64,
+    /// The first seed.
+    #[serde(default)]
+    pub(crate) seed: u64,
+    /// The strategies to compare.
+    #[serde(default = "all_strategies")]
+    pub(crate) strategies: Vec<StrategyRun>,
+    /// Where the data come from.
+    pub(crate) world: WorldConfig,
+    /// How it is learnt.
+    #[serde(default)]
+    pub(crate) learner: LearnerConfig,
+    /// The target.
+    pub(crate) target: TargetConfig,
+    /// Rounds and budgets.
+    pub(crate) schedule: ScheduleConfig,
+    /// Published figures to compare with.
+    #[serde(default)]
+    pub(crate) paper: serde_json::Value,
+}
+
+fn ten() -> u64 {
+    10
+}
+
+fn all_strategies() -> Vec<StrategyRun> {
+    [
+        StrategyKind::Passive,
+        StrategyKind::Agnostic,
+        StrategyKind::Aware,
+    ]
+    .map(StrategyRun::plain)
+    .to_vec()
+}
+
+/// A strategy, with or without save-task; written as `aware` or `aware+save-task`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct StrategyRun {
+    pub(crate) kind: StrategyKind,
+    pub(crate) save_task: bool,
+}
+
+const SAVE_TASK: &str = "+save-task";
+
+impl StrategyRun {
+    fn plain(kind: StrategyKind) -> Self {
+        Self {
+            kind,
+            save_task: false,
+        }
+    }
+}
+
+impl std::fmt::Display for StrategyRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            self.kind,
+            if self.save_task { SAVE_TASK } else { "" }
+        )
+    }
+}
+
+impl From<StrategyRun> for String {
+    fn from(run: StrategyRun) -> Self {
+        run.to_string()
+    }
+}
+
+impl TryFrom<String> for StrategyRun {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        let (name, save_task) = match text.strip_suffix(SAVE_TASK) {
+            Some(name) => (name, true),
+            None => (text.as_str(), false),
+        };
+        let kind = StrategyKind::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name);
+        match kind {
+            Some(kind) if save_task && !kind.is_active() => Err(format!(
+                "strategy `{text}`: only active strategies can save tasks, so use `{name}`"
+            )),
+            Some(kind) => Ok(Self { kind, save_task }),
+            None => {
+                let names = StrategyKind::ALL.map(StrategyKind::name).join(", ");
+                Err(format!(
+                    "unknown strategy `{text}`: use one of {names}, active ones also with {SAVE_TASK}"
+                ))
+            }
+        }
+    }
+}
+
+/// Where the data come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub(crate) enum WorldConfig {
+    /// Data that follow the model exactly.
+    Synthetic(SyntheticConfig),
+}
+
+/// How it is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LearnerConfig {
+    /// Dimension of the representation; from the data if not given.
+    pub(crate) k: Option<usize>,
+    /// The training oracle.
+    pub(crate) oracle: String,
+    /// The penalty of the exact oracle; from the data if not given.
+    pub(crate) lambda: Option<f64>,
+    /// Pick tasks with a model of warm-up and exploration data only.
+    pub(crate) stable_model: bool,
+    /// What exploration designs minimise.
+    pub(crate) explore_criterion: Criterion,
+    /// What target-aware designs minimise.
+    pub(crate) exploit_criterion: Criterion,
+    /// How a round is split between exploration and exploitation.
+    pub(crate) split: Split,
+}
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        Self {
+            k: None,
+            oracle: EXACT.into(),
+            lambda: None,
+            stable_model: false,
+            explore_criterion: Criterion::Trace,
+            exploit_criterion: Criterion::Trace,
+            split: Split::default(),
+        }
+    }
+}
+
+const EXACT: &str = "exact";
+
+/// The target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetConfig {
+    /// Samples that the learner has of it from the start.
+    pub(crate) samples: usize,
+}
+
+/// An experiment of the paper.
+pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
+    let (name, text) = match experiment {
+        BuiltIn::Bilinear => (
+            "experiments/bilinear.toml",
+            include_str!("../../../../experiments/bilinear.toml"),
+        ),
+        BuiltIn::Fourier => (
+            "experiments/fourier.toml",
+            include_str!("../../../../experiments/fourier.toml"),
+        ),
+    };
+    parse(text, name)
+}
+
+/// An experiment of the user's.
+pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CliError::Input(format!(
+            "cannot read {}: {error}; give the path of an experiment file",
+            path.display()
+        ))
+    })?;
+    parse(&text, &path.display().to_string())
+}
+
+fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
+    toml::from_str(text).map_err(|error| {
+        let place = match error.span() {
+            Some(span) => {
+                let before = &text[..span.start.min(text.len())];
+                let line = before.matches('\n').count() + 1;
+                let column = before
+                    .rsplit('\n')
+                    .next()
+                    .map_or(0, |last| last.chars().count())
+                    + 1;
+                format!("{name}, line {line}, column {column}")
+            }
+            None => name.to_owned(),
+        };
+        let message = error.message().trim().replace('\n', " ");
+        CliError::Input(format!(
+            "{place}: {message} (docs/experiments.md lists all keys)"
+        ))
+    })
+}
+
+impl ExperimentConfig {
+    /// Applies the options of the command line, then checks everything.
+    pub(crate) fn with_options(mut self, options: &ExperimentOptions) -> Result<Self> {
+        if options.quick {
+            self.seeds = 2;
+            self.schedule.scale(0.25);
+        }
+        if let Some(scale) = options.budget_scale {
+            if !(scale > 0.0 && scale.is_finite()) {
+                return Err(CliError::Input(format!(
+                    "--budget-scale is {scale}: give a positive number"
+                )));
+            }
+            self.schedule.scale(scale);
+        }
+        self.seeds = options.seeds.unwrap_or(self.seeds);
+        self.seed = options.seed.unwrap_or(self.seed);
+        self.target.samples = options.n_target.unwrap_or(self.target.samples);
+        if let Some(names) = &options.strategies {
+            let parsed = names
+                .iter()
+                .map(|name| StrategyRun::try_from(name.trim().to_owned()));
+            self.strategies = parsed
+                .collect::<std::result::Result<_, _>>()
+                .map_err(CliError::Input)?;
+        }
+        if options.save_task {
+            self.add_save_task();
+        }
+        if let Some(OracleName::Exact) = options.oracle {
+            self.learner.oracle = EXACT.into();
+        }
+        if let Some(schedule) = options.schedule {
+            self.schedule
+                .use_adaptive(schedule == ScheduleName::Adaptive);
+        }
+        if let Some(seed) = options.matrix_seed {
+            let WorldConfig::Synthetic(world) = &mut self.world;
+            world.matrix_seed = seed;
+        }
+        self.check()?;
+        Ok(self)
+    }
+
+    fn add_save_task(&mut self) {
+        for run in self.strategies.clone() {
+            let saving = StrategyRun {
+                save_task: true,
+                ..run
+            };
+            if run.kind.is_active() && !self.strategies.contains(&saving) {
+                self.strategies.push(saving);
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let bad = |key: &str, problem: String| Err(CliError::Input(format!("`{key}` {problem}")));
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return bad(
+                "name",
+                format!("is `{}`: use letters, digits, `-`, `_` and `.`", self.name),
+            );
+        }
+        if self.seeds == 0 {
+            return bad("seeds", "is 0: run at least one".into());
+        }
+        if self.seed.checked_add(self.seeds).is_none() {
+            return bad(
+                "seed",
+                format!("is {}: too large for {} seeds", self.seed, self.seeds),
+            );
+        }
+        if self.target.samples == 0 {
+            return bad(
+                "target.samples",
+                "is 0: the target's embedding is learnt from its samples, so give some".into(),
+            );
+        }
+        if self.strategies.is_empty() {
+            return bad("strategies", "is empty: name at least one".into());
+        }
+        for (index, run) in self.strategies.iter().enumerate() {
+            if self.strategies[..index].contains(run) {
+                return bad("strategies", format!("names `{run}` twice"));
+            }
+        }
+        if self.learner.oracle != EXACT {
+            return bad(
+                "learner.oracle",
+                format!("is `{}`: available is `{EXACT}`", self.learner.oracle),
+            );
+        }
+        if self
+            .learner
+            .lambda
+            .is_some_and(|lambda| !(lambda > 0.0 && lambda.is_finite()))
+        {
+            return bad("learner.lambda", "must be positive and finite".into());
+        }
+        self.schedule.check()
+    }
+}

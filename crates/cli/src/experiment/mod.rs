@@ -1,0 +1,172 @@
+//! Experiments: strategies × seeds on one world, with results that survive a crash.
+
+pub(crate) mod config;
+mod folder;
+mod schedule;
+mod trial;
+
+use std::path::PathBuf;
+
+use config::{ExperimentConfig, WorldConfig};
+use folder::RunFolder;
+use rayon::prelude::*;
+use schedule::Rounds;
+use taskscout_report::{ExperimentReport, ResultRow, html_report, terminal_table, write_csv};
+use taskscout_worlds::Synthetic;
+use trial::Contender;
+
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+use crate::progress::Progress;
+
+/// An experiment that is ready to run.
+struct Prepared {
+    config: ExperimentConfig,
+    world: Synthetic,
+    rounds: Rounds,
+    contenders: Vec<Contender>,
+}
+
+/// Checks everything that can be checked without running.
+fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
+    let config = config.with_options(options)?;
+    let WorldConfig::Synthetic(world) = &config.world;
+    let world = Synthetic::new(world.clone())?;
+    let shape = world.config();
+    let d = taskscout::features::Features::dim(&shape.input_features) as f64;
+    let rounds = config
+        .schedule
+        .rounds(d * (shape.k * shape.k) as f64 * world.condition())?;
+    for &run in &config.strategies {
+        trial::study_config(&config, &world, &rounds, run, config.seed)?.validate()?;
+    }
+    let mut contenders = vec![Contender::TargetOnly];
+    contenders.extend(
+        config
+            .strategies
+            .iter()
+            .map(|&run| Contender::Strategy(run)),
+    );
+    Ok(Prepared {
+        config,
+        world,
+        rounds,
+        contenders,
+    })
+}
+
+/// Checks an experiment without running it.
+pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+    prepare(config, options).map(|_| ())
+}
+
+/// Runs an experiment and writes its results.
+pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+    let prepared = prepare(config, options)?;
+    let default = || PathBuf::from("runs").join(&prepared.config.name);
+    let folder = RunFolder::open(
+        options.out.clone().unwrap_or_else(default),
+        &prepared.config,
+        options,
+    )?;
+    let rows = run_trials(&prepared, &folder, options)?;
+    publish(&prepared, &folder, rows, options.json)
+}
+
+/// Runs every trial that the folder does not hold yet.
+fn run_trials(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    options: &ExperimentOptions,
+) -> Result<Vec<ResultRow>> {
+    let seeds = prepared.config.seed..prepared.config.seed + prepared.config.seeds;
+    // Seeds outermost: a run that is stopped has whole comparisons.
+    let trials: Vec<(u64, Contender)> = seeds
+        .flat_map(|seed| {
+            prepared
+                .contenders
+                .iter()
+                .map(move |&contender| (seed, contender))
+        })
+        .collect();
+    let progress = Progress::new(trials.len(), prepared.rounds.budgets.len());
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(jobs) = options.jobs {
+        pool = pool.num_threads(usize::from(jobs));
+    }
+    let pool = pool
+        .build()
+        .map_err(|error| CliError::Failure(format!("cannot start worker threads: {error}")))?;
+    let one = |(seed, contender): (u64, Contender)| -> Result<Vec<ResultRow>> {
+        let name = format!("{contender} seed {seed}");
+        if let Some(rows) = folder.finished(contender, seed)? {
+            progress.trial(&name, "kept from the run before");
+            return Ok(rows);
+        }
+        let on_round = || progress.round(&name);
+        let rows = trial::run(
+            &prepared.config,
+            &prepared.world,
+            &prepared.rounds,
+            contender,
+            seed,
+            on_round,
+        )?;
+        folder.keep(contender, seed, &rows)?;
+        progress.trial(&name, &last_loss(&rows));
+        Ok(rows)
+    };
+    let results: Result<Vec<Vec<ResultRow>>> =
+        pool.install(|| trials.into_par_iter().with_max_len(1).map(one).collect());
+    progress.finish();
+    let mut rows: Vec<ResultRow> = results?.into_iter().flatten().collect();
+    let order = |row: &ResultRow| {
+        prepared
+            .contenders
+            .iter()
+            .position(|contender| contender.to_string() == row.strategy)
+    };
+    rows.sort_by_key(|row| (order(row), row.seed, row.round));
+    Ok(rows)
+}
+
+fn last_loss(rows: &[ResultRow]) -> String {
+    let last = rows
+        .last()
+        .and_then(|row| row.test_loss.or(row.returned_loss));
+    last.map_or_else(|| "done".into(), |loss| format!("final loss {loss:.3e}"))
+}
+
+/// Writes tables, summary and report, and tells the user.
+fn publish(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    rows: Vec<ResultRow>,
+    json: bool,
+) -> Result<()> {
+    let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
+    let mut table = Vec::new();
+    write_csv(&rows, &mut table).map_err(failed)?;
+    let report = ExperimentReport::new(
+        rows,
+        prepared.config.paper.clone(),
+        folder.settings().clone(),
+    )
+    .map_err(failed)?;
+    let text =
+        |error: serde_json::Error| CliError::Failure(format!("cannot write the summary: {error}"));
+    let summary = serde_json::to_string_pretty(&report.summary).map_err(text)? + "\n";
+    folder.write("results.csv", &table)?;
+    folder.write("summary.json", summary.as_bytes())?;
+    folder.write(
+        "report.html",
+        html_report(std::slice::from_ref(&report)).as_bytes(),
+    )?;
+    if json {
+        print!("{summary}");
+    } else {
+        println!("{}", terminal_table(&report.summary));
+        println!("Report: {}", folder.path().join("report.html").display());
+    }
+    Ok(())
+}

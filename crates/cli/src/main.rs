@@ -1,0 +1,47 @@
+//! The `taskscout` command: which tasks should I collect data from next?
+
+mod args;
+mod error;
+mod experiment;
+mod progress;
+
+use clap::Parser as _;
+
+use crate::args::{Cli, Command};
+use crate::error::Result;
+
+fn main() -> std::process::ExitCode {
+    let outcome = dispatch(Cli::parse());
+    match outcome {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            std::process::ExitCode::from(error.code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<()> {
+    match cli.command {
+        Command::Reproduce {
+            experiment,
+            options,
+        } => {
+            let config = experiment::config::built_in(experiment)?;
+            experiment::execute(config, &options)
+        }
+        Command::Run {
+            file,
+            check,
+            options,
+        } => {
+            let config = experiment::config::from_file(&file)?;
+            if check {
+                experiment::check(config, &options)?;
+                println!("{} is a valid experiment", file.display());
+                return Ok(());
+            }
+            experiment::execute(config, &options)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Progress for people: a bar on a terminal, plain lines elsewhere. Always on standard error.
+
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Progress of a set of trials.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    trials: usize,
+    done: std::sync::atomic::AtomicUsize,
+}
+
+impl Progress {
+    /// Starts with so many trials of so many rounds.
+    pub(crate) fn new(trials: usize, rounds: usize) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new((trials * rounds) as u64);
+            let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}  (about {eta} left)";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Self {
+            bar,
+            trials,
+            done: std::sync::atomic::AtomicUsize::new(0),
+        }
+    }
+
+    /// A round of a trial is over.
+    pub(crate) fn round(&self, trial: &str) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(trial.to_owned());
+            bar.inc(1);
+        }
+    }
+
+    /// A trial is over.
+    pub(crate) fn trial(&self, trial: &str, result: &str) {
+        let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if self.bar.is_none() {
+            eprintln!("[{done}/{}] {trial}: {result}", self.trials);
+        }
+    }
+
+    /// All is over.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
