@@ -1,5 +1,7 @@
 //! The real binary, end to end.
 
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

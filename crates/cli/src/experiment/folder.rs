@@ -11,10 +11,11 @@ use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 
 /// What a run writes at its top.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     "settings.json",
     "results.csv",
     "summary.json",
+    "loss.svg",
     "report.html",
 ];
 /// Where finished trials are kept, so that a stopped run can go on.

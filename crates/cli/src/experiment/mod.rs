@@ -11,7 +11,9 @@ use config::{ExperimentConfig, WorldConfig};
 use folder::RunFolder;
 use rayon::prelude::*;
 use schedule::Rounds;
-use taskscout_report::{ExperimentReport, ResultRow, html_report, terminal_table, write_csv};
+use taskscout_report::{
+    ExperimentReport, ResultRow, Theme, html_report, loss_plot, terminal_table, write_csv,
+};
 use taskscout_worlds::Synthetic;
 use trial::Contender;
 
@@ -147,6 +149,7 @@ fn publish(
     let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
+    let picture = loss_plot(&rows).to_svg(Theme::Standalone, "loss");
     let report = ExperimentReport::new(
         rows,
         prepared.config.paper.clone(),
@@ -158,6 +161,7 @@ fn publish(
     let summary = serde_json::to_string_pretty(&report.summary).map_err(text)? + "\n";
     folder.write("results.csv", &table)?;
     folder.write("summary.json", summary.as_bytes())?;
+    folder.write("loss.svg", picture.as_bytes())?;
     folder.write(
         "report.html",
         html_report(std::slice::from_ref(&report)).as_bytes(),

@@ -53,7 +53,7 @@ struct Adaptive {
 impl Default for Adaptive {
     fn default() -> Self {
         Self {
-            warm_up: 0.08,
+            warm_up: 0.10,
             warm_up_steps: 1,
             first: 0.03,
             growth: 1.8,
