@@ -13,10 +13,10 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts with so many trials of so many rounds.
-    pub(crate) fn new(trials: usize, rounds: usize) -> Self {
+    /// Starts with so many trials.
+    pub(crate) fn new(trials: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new((trials * rounds) as u64);
+            let bar = ProgressBar::new(trials as u64);
             let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}  (about {eta} left)";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style.progress_chars("=> "));
@@ -35,14 +35,15 @@ impl Progress {
     pub(crate) fn round(&self, trial: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(trial.to_owned());
-            bar.inc(1);
         }
     }
 
     /// A trial is over.
     pub(crate) fn trial(&self, trial: &str, result: &str) {
         let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if self.bar.is_none() {
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        } else {
             eprintln!("[{done}/{}] {trial}: {result}", self.trials);
         }
     }

@@ -228,10 +228,21 @@ fn an_unwritable_folder_is_refused_before_any_work() {
 #[test]
 fn a_wrong_experiment_file_is_named_by_line_and_key() {
     let scratch = Scratch::new();
-    let cases: [(&str, &str, &[&str]); 12] = [
+    let cases: [(&str, &str, &[&str]); 15] = [
         ("seeds = 4", "seeds = \"four\"", &["line 5", "four"]),
         ("seeds = 4", "seed_count = 4", &["line 5", "seed_count"]),
-        ("k = 2 # leave out", "k = 99 # leave out", &["`k`", "99"]),
+        (
+            "k = 2 # leave out",
+            "k = 16 # leave out",
+            &["[learner]", "`k`", "16"],
+        ),
+        ("k = 2      ", "k = 99     ", &["[world]", "`k`", "99"]),
+        ("noise = 0.5", "nois = 0.5", &["line 13", "nois"]),
+        (
+            "[target]",
+            "split = { kind = \"share\", explore = 1.5 }\n[target]",
+            &["split", "0 to 1"],
+        ),
         ("samples = 200", "samples = 0", &["target.samples"]),
         ("rounds = 4", "rounds = 0", &["schedule.rounds"]),
         (

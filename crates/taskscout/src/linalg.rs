@@ -201,10 +201,10 @@ pub(crate) fn cosine(a: &[f64], b: &[f64]) -> f64 {
     if scale > 0.0 { dot(a, b) / scale } else { 0.0 }
 }
 
-/// `matrix · vector`.
+/// `matrix · vector`; entries beyond the matrix's columns count for nothing.
 pub(crate) fn apply(matrix: MatRef<'_, f64>, vector: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; matrix.nrows()];
-    for (j, &x) in vector.iter().enumerate() {
+    for (j, &x) in vector.iter().enumerate().take(matrix.ncols()) {
         for (i, value) in out.iter_mut().enumerate() {
             *value += matrix[(i, j)] * x;
         }

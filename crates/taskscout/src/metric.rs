@@ -60,7 +60,7 @@ pub fn subspace_similarity(
     })
 }
 
-/// Cosine between two embeddings: how relevant a source task is to a target.
+/// Cosine between two embeddings of the same length: how relevant a source task is to a target.
 ///
 /// ```
 /// assert!((taskscout::metric::relevance(&[1.0, 0.0], &[1.0, 1.0]) - 0.5_f64.sqrt()).abs() < 1e-12);
@@ -77,6 +77,7 @@ pub fn relevance(embedding: &[f64], target: &[f64]) -> f64 {
 pub fn target_loss(learnt: &[f64], truth: &[f64], second_moment: MatRef<'_, f64>) -> Result<f64> {
     Error::check_length("the learnt coefficients", truth.len(), learnt.len())?;
     Error::check_length("the second moment", truth.len(), second_moment.nrows())?;
+    Error::check_length("the second moment", truth.len(), second_moment.ncols())?;
     let difference: Vec<f64> = learnt.iter().zip(truth).map(|(a, b)| a - b).collect();
     Ok(linalg::quadratic(second_moment, &difference))
 }

@@ -93,17 +93,15 @@ impl TaskMap {
         self.matrix.as_ref()
     }
 
-    /// The columns of an output.
-    #[must_use]
-    pub fn output(&self, output: usize) -> MatRef<'_, f64> {
+    /// The columns of an output; outputs are counted from 0.
+    pub(crate) fn output(&self, output: usize) -> MatRef<'_, f64> {
         self.matrix
             .as_ref()
             .subcols(output * self.task_dim, self.task_dim)
     }
 
     /// The source part of an output's columns: those of the first `sources` task features.
-    #[must_use]
-    pub fn source(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
+    pub(crate) fn source(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
         self.output(output).subcols(0, sources)
     }
 
@@ -113,6 +111,11 @@ impl TaskMap {
     /// Task features of the wrong length.
     pub fn embedding(&self, features: &[f64], output: usize) -> Result<Vec<f64>> {
         Error::check_length("the task's features", self.task_dim, features.len())?;
+        if (output + 1) * self.task_dim > self.matrix.ncols() {
+            return Err(Error::State(format!(
+                "there is no output {output} in this task map"
+            )));
+        }
         Ok(linalg::apply(self.output(output), features))
     }
 }

@@ -170,7 +170,7 @@ fn two_outputs_trained_together_equal_the_truth() {
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.02);
     for output in 0..2 {
         let own = truth.map.as_ref().subcols(4 * output, 4);
-        let learnt = model.representation.matrix() * model.map.output(output);
+        let learnt = model.representation.matrix() * model.map.matrix().subcols(4 * output, 4);
         assert!(relative_distance(learnt.as_ref(), (&truth.representation * own).as_ref()) < 0.02);
     }
 }

@@ -444,8 +444,12 @@ fn another_seed_gives_other_tasks() {
 fn settings_that_do_not_fit_are_refused_by_name() {
     let changed = |changes| setting_error(config(&changes));
     assert_eq!(changed(json!({"k": 0})), "k");
-    assert_eq!(changed(json!({"k": SOURCES + 2})), "k");
-    assert!(Study::new(config(&json!({"k": SOURCES + 1}))).is_ok());
+    // No source task reaches the direction beyond, which a passive strategy need not.
+    assert_eq!(changed(json!({"k": SOURCES + 1})), "k");
+    let passive = json!({"k": SOURCES + 1, "strategy": {"kind": "passive"}});
+    assert!(Study::new(config(&passive)).is_ok());
+    let boxed = json!({"kind": "box", "low": vec![-1.0; SOURCES], "high": vec![1.0; SOURCES]});
+    assert_eq!(changed(json!({"space": boxed})), "strategy");
     assert_eq!(
         changed(json!({"input_features": {"kind": "identity", "dim": 1}, "k": 2})),
         "k"

@@ -1,11 +1,13 @@
 //! The experiment file: what it may say, and what is wrong with it if something is.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
+use taskscout::features::FeatureMap;
 use taskscout::strategy::{Split, StrategyKind};
-use taskscout_worlds::SyntheticConfig;
+use taskscout_worlds::{Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
 use crate::args::{BuiltIn, ExperimentOptions, OracleName, ScheduleName};
@@ -37,7 +39,7 @@ pub(crate) struct ExperimentConfig {
     pub(crate) schedule: ScheduleConfig,
     /// Published figures to compare with.
     #[serde(default)]
-    pub(crate) paper: serde_json::Value,
+    pub(crate) paper: Paper,
 }
 
 fn ten() -> u64 {
@@ -116,12 +118,64 @@ impl TryFrom<String> for StrategyRun {
     }
 }
 
-/// Where the data come from.
+/// Where the data come from: data that follow the model exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub(crate) enum WorldConfig {
-    /// Data that follow the model exactly.
-    Synthetic(SyntheticConfig),
+#[serde(deny_unknown_fields)]
+pub(crate) struct WorldConfig {
+    kind: WorldKind,
+    input_features: FeatureMap,
+    source_dim: usize,
+    k: usize,
+    noise: f64,
+    #[serde(default)]
+    matrix_seed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum WorldKind {
+    Synthetic,
+}
+
+impl WorldConfig {
+    /// Draws the world.
+    pub(crate) fn build(&self) -> Result<Synthetic> {
+        let WorldKind::Synthetic = self.kind;
+        let world = SyntheticConfig {
+            input_features: self.input_features.clone(),
+            source_dim: self.source_dim,
+            k: self.k,
+            noise: self.noise,
+            matrix_seed: self.matrix_seed,
+        };
+        Synthetic::new(world).map_err(|error| CliError::Input(format!("in [world], {error}")))
+    }
+}
+
+/// Published figures.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Paper {
+    /// Where they stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    /// A remark.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    /// By strategy.
+    strategies: BTreeMap<String, Figures>,
+}
+
+/// Published figures of a strategy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Figures {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    final_loss: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returned_loss: Option<f64>,
 }
 
 /// How it is learnt.
@@ -253,8 +307,7 @@ impl ExperimentConfig {
                 .use_adaptive(schedule == ScheduleName::Adaptive);
         }
         if let Some(seed) = options.matrix_seed {
-            let WorldConfig::Synthetic(world) = &mut self.world;
-            world.matrix_seed = seed;
+            self.world.matrix_seed = seed;
         }
         self.check()?;
         Ok(self)

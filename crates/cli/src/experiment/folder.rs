@@ -50,7 +50,8 @@ impl RunFolder {
                     folder.path.display()
                 )));
             }
-            _ => folder.clear()?,
+            Some(_) => folder.clear()?,
+            None => {}
         }
         std::fs::create_dir_all(folder.path.join(TRIALS))
             .map_err(|error| folder.unusable("create", &error))?;
@@ -67,7 +68,10 @@ impl RunFolder {
             Ok(text) => Ok(Some(serde_json::from_str(&text).unwrap_or(Value::Null))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 // Results without settings are somebody's all the same.
-                let foreign = FILES.iter().any(|file| self.path.join(file).exists());
+                let foreign = FILES
+                    .iter()
+                    .chain([&TRIALS])
+                    .any(|file| self.path.join(file).exists());
                 Ok(foreign.then_some(Value::Null))
             }
             Err(error) => Err(self.unusable("read", &error)),
@@ -86,13 +90,22 @@ impl RunFolder {
         Ok(())
     }
 
+    /// Removes what a run has written, and nothing else.
     fn clear(&self) -> Result<()> {
+        let failed = |error: std::io::Error| self.unusable("clear", &error);
         for file in FILES {
-            remove(std::fs::remove_file(self.path.join(file)))
-                .map_err(|error| self.unusable("clear", &error))?;
+            remove(std::fs::remove_file(self.path.join(file))).map_err(failed)?;
         }
-        remove(std::fs::remove_dir_all(self.path.join(TRIALS)))
-            .map_err(|error| self.unusable("clear", &error))
+        let Ok(trials) = std::fs::read_dir(self.path.join(TRIALS)) else {
+            return Ok(());
+        };
+        for entry in trials {
+            let path = entry.map_err(failed)?.path();
+            if path.extension().is_some_and(|extension| extension == "csv") {
+                remove(std::fs::remove_file(path)).map_err(failed)?;
+            }
+        }
+        Ok(())
     }
 
     fn unusable(&self, verb: &str, error: &std::io::Error) -> CliError {

@@ -7,7 +7,7 @@ mod trial;
 
 use std::path::PathBuf;
 
-use config::{ExperimentConfig, WorldConfig};
+use config::ExperimentConfig;
 use folder::RunFolder;
 use rayon::prelude::*;
 use schedule::Rounds;
@@ -32,15 +32,36 @@ struct Prepared {
 /// Checks everything that can be checked without running.
 fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
     let config = config.with_options(options)?;
-    let WorldConfig::Synthetic(world) = &config.world;
-    let world = Synthetic::new(world.clone())?;
+    let world = config.world.build()?;
     let shape = world.config();
     let d = taskscout::features::Features::dim(&shape.input_features) as f64;
     let rounds = config
         .schedule
         .rounds(d * (shape.k * shape.k) as f64 * world.condition())?;
     for &run in &config.strategies {
-        trial::study_config(&config, &world, &rounds, run, config.seed)?.validate()?;
+        let study = trial::study_config(&config, &world, &rounds, run, config.seed)?;
+        study.validate().map_err(|error| {
+            CliError::Input(format!("in [learner], with strategy {run}, {error}"))
+        })?;
+        // A spread over the space needs a sample for each direction: every round of a passive
+        // strategy, the first of an active one.
+        let spread = if run.kind.is_active() {
+            1
+        } else {
+            rounds.budgets.len()
+        };
+        if let Some((round, budget)) = rounds
+            .budgets
+            .iter()
+            .enumerate()
+            .take(spread)
+            .find(|(_, budget)| **budget < shape.source_dim)
+        {
+            return Err(CliError::Input(format!(
+                "`schedule` gives round {round} a budget of {budget} samples, but {run} needs at least {}: raise the budget",
+                shape.source_dim
+            )));
+        }
     }
     let mut contenders = vec![Contender::TargetOnly];
     contenders.extend(
@@ -65,14 +86,15 @@ pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Re
 /// Runs an experiment and writes its results.
 pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
     let prepared = prepare(config, options)?;
-    let default = || PathBuf::from("runs").join(&prepared.config.name);
+    let quick = if options.quick { "-quick" } else { "" };
+    let default = || PathBuf::from("runs").join(format!("{}{quick}", prepared.config.name));
     let folder = RunFolder::open(
         options.out.clone().unwrap_or_else(default),
         &prepared.config,
         options,
     )?;
     let rows = run_trials(&prepared, &folder, options)?;
-    publish(&prepared, &folder, rows, options.json)
+    publish(&prepared, &folder, rows, options)
 }
 
 /// Runs every trial that the folder does not hold yet.
@@ -91,7 +113,7 @@ fn run_trials(
                 .map(move |&contender| (seed, contender))
         })
         .collect();
-    let progress = Progress::new(trials.len(), prepared.rounds.budgets.len());
+    let progress = Progress::new(trials.len());
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(jobs) = options.jobs {
         pool = pool.num_threads(usize::from(jobs));
@@ -144,20 +166,17 @@ fn publish(
     prepared: &Prepared,
     folder: &RunFolder,
     rows: Vec<ResultRow>,
-    json: bool,
+    options: &ExperimentOptions,
 ) -> Result<()> {
+    let (json, quick) = (options.json, options.quick);
     let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
-    let picture = loss_plot(&rows).to_svg(Theme::Standalone, "loss");
-    let report = ExperimentReport::new(
-        rows,
-        prepared.config.paper.clone(),
-        folder.settings().clone(),
-    )
-    .map_err(failed)?;
     let text =
         |error: serde_json::Error| CliError::Failure(format!("cannot write the summary: {error}"));
+    let paper = serde_json::to_value(&prepared.config.paper).map_err(text)?;
+    let picture = loss_plot(&rows).to_svg(Theme::Standalone, "loss");
+    let report = ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     let summary = serde_json::to_string_pretty(&report.summary).map_err(text)? + "\n";
     folder.write("results.csv", &table)?;
     folder.write("summary.json", summary.as_bytes())?;
@@ -170,6 +189,11 @@ fn publish(
         print!("{summary}");
     } else {
         println!("{}", terminal_table(&report.summary));
+        if quick {
+            println!(
+                "A quick look: 2 seeds and a quarter of the budget, not to be compared with published figures."
+            );
+        }
         println!("Report: {}", folder.path().join("report.html").display());
     }
     Ok(())

@@ -5,6 +5,9 @@ use taskscout::strategy::WarmUp;
 
 use crate::error::{CliError, Result};
 
+/// Rounds of an experiment at most.
+const MOST_ROUNDS: usize = 1000;
+
 /// Rounds and budgets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -111,7 +114,7 @@ impl ScheduleConfig {
                 "first_round",
                 "is missing: give it, or `first_round_factor`".into(),
             ),
-            _ if self.rounds == 0 || self.rounds > 1000 => {
+            _ if self.rounds == 0 || self.rounds > MOST_ROUNDS => {
                 bad("rounds", format!("is {}: give 1 to 1000", self.rounds))
             }
             _ if !(self.growth > 0.0 && self.growth <= 100.0) => bad(
@@ -147,16 +150,20 @@ impl ScheduleConfig {
         let paper: Vec<f64> = (0..self.rounds)
             .map(|j| first * self.growth.powi(j as i32))
             .collect();
-        let budgets: Vec<usize> = match self.kind {
-            Kind::Paper => paper.iter().map(|budget| *budget as usize).collect(),
-            Kind::Adaptive => self
-                .adaptive
-                .budgets(paper.iter().map(|budget| *budget as usize).sum()),
-        };
         let total: f64 = paper.iter().sum();
         if total.is_nan() || total >= 1e12 {
             return Err(CliError::Input(format!(
                 "`schedule` asks for {total:.1e} samples: give a smaller budget"
+            )));
+        }
+        let whole: Vec<usize> = paper.iter().map(|budget| *budget as usize).collect();
+        let budgets = match self.kind {
+            Kind::Paper => whole,
+            Kind::Adaptive => self.adaptive.budgets(whole.iter().sum()),
+        };
+        if budgets.len() > MOST_ROUNDS {
+            return Err(CliError::Input(format!(
+                "`schedule.adaptive` makes more than {MOST_ROUNDS} rounds: raise its `first` or `growth`"
             )));
         }
         if let Some(round) = budgets.iter().position(|&budget| budget == 0) {
@@ -179,7 +186,7 @@ impl Adaptive {
         let share = |part: f64| ((total as f64 * part) as usize).max(1);
         let step = share(self.warm_up / self.warm_up_steps as f64);
         let (mut budgets, mut left, mut next) = (Vec::new(), total, self.first);
-        while left > 0 {
+        while left > 0 && budgets.len() <= MOST_ROUNDS {
             let warming_up = budgets.len() < self.warm_up_steps;
             let budget = if warming_up { step } else { share(next) }.min(left);
             left -= budget;

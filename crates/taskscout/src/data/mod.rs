@@ -29,6 +29,9 @@ use crate::error::{Error, Result};
 /// Folds of a target's rows.
 pub const TARGET_FOLDS: usize = 4;
 
+/// Values whose squares can still be summed.
+const LARGEST_VALUE: f64 = 1e140;
+
 /// Which stage of the loop asked for data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -235,7 +238,20 @@ impl TaskData {
 
     fn check_rows(&self, rows: &Samples) -> Result<()> {
         Error::check_length("a feature row", self.feature_dim, rows.input_dim())?;
-        Error::check_length("an output row", self.outputs, rows.output_dim())
+        Error::check_length("an output row", self.outputs, rows.output_dim())?;
+        let largest = |values: &[f64]| {
+            values
+                .iter()
+                .fold(0.0_f64, |most, value| most.max(value.abs()))
+        };
+        let most = largest(rows.inputs()).max(largest(rows.outputs()));
+        if most > LARGEST_VALUE {
+            return Err(Error::numerical(
+                format!("adding rows with a value of {most:.1e}"),
+                "its square is too large to add up, so rescale the data",
+            ));
+        }
+        Ok(())
     }
 
     /// Number of features of a row.

@@ -72,7 +72,7 @@ impl Samples {
                 found: inputs.len() % input_dim,
             });
         }
-        Error::check_length("the inputs", n * input_dim, inputs.len())?;
+        Error::check_length("the inputs", n.saturating_mul(input_dim), inputs.len())?;
         let name =
             |kind: &str, dim: usize, i: usize| format!("row {}, {kind} {}", i / dim, i % dim);
         Error::check_finite(&inputs, |i| name("input", input_dim, i))?;

@@ -125,16 +125,19 @@ impl Statistics {
         &self.gram
     }
 
-    /// `Σ ψ y` of an output.
+    /// `Σ ψ y` of an output; empty if there is no such output.
     #[must_use]
     pub fn moment(&self, output: usize) -> &[f64] {
-        &self.moments[output * self.dim..(output + 1) * self.dim]
+        self.moments
+            .chunks_exact(self.dim.max(1))
+            .nth(output)
+            .unwrap_or(&[])
     }
 
-    /// `Σ y²` of an output.
+    /// `Σ y²` of an output; not a number if there is no such output.
     #[must_use]
     pub fn square(&self, output: usize) -> f64 {
-        self.squares[output]
+        self.squares.get(output).copied().unwrap_or(f64::NAN)
     }
 
     /// The full Gram matrix.
@@ -143,9 +146,13 @@ impl Statistics {
         packed::unpack(&self.gram, self.dim)
     }
 
-    /// Sum of squared residuals of the predictor `ψ ↦ ψᵀ coefficients` on an output.
+    /// Sum of squared residuals of the predictor `ψ ↦ ψᵀ coefficients` on an output; not a number if
+    /// there is no such output, or the number of coefficients is not that of features.
     #[must_use]
     pub fn residual(&self, output: usize, coefficients: &[f64]) -> f64 {
+        if coefficients.len() != self.dim {
+            return f64::NAN;
+        }
         let fit = crate::linalg::dot(coefficients, self.moment(output));
         self.square(output) - 2.0 * fit + packed::quadratic(&self.gram, coefficients)
     }

@@ -165,11 +165,5 @@ fn assemble(
     atoms.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let total: f64 = atoms.iter().map(|atom| atom.weight).sum();
     atoms.iter_mut().for_each(|atom| atom.weight /= total);
-    Design {
-        atoms,
-        criterion: None,
-        objective: f64::NAN,
-        lower_bound: None,
-        iterations: 0,
-    }
+    Design::unscored(atoms)
 }

@@ -68,6 +68,17 @@ fn number_or_null<'de, D: serde::Deserializer<'de>>(from: D) -> Result<f64, D::E
 }
 
 impl Design {
+    /// A design that no criterion has judged yet.
+    pub(crate) fn unscored(atoms: Vec<DesignAtom>) -> Self {
+        Self {
+            atoms,
+            criterion: None,
+            objective: f64::NAN,
+            lower_bound: None,
+            iterations: 0,
+        }
+    }
+
     /// The information matrix `Σ(q)`.
     #[must_use]
     pub fn information(&self) -> Mat<f64> {

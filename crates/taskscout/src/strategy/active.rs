@@ -5,7 +5,7 @@
 //! 2. **Explore** (agnostic): `q_1 = g(B ψ_W, I_k)` on the current estimate of `B`, to sharpen it.
 //! 3. **Exploit** (aware): `q_2 = g(B ψ_W, A)`, the tasks that the target needs.
 
-use faer::{Mat, MatRef};
+use faer::MatRef;
 
 use super::passive::spread;
 use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind};
@@ -18,6 +18,9 @@ use crate::space::Space;
 
 /// Mean squared overlap above which save-task keeps the exploration tasks in use.
 const SAVE_TASK_OVERLAP: f64 = 0.8;
+
+/// Strength, relative to the strongest, below which no source task reaches a direction.
+const UNREACHED: f64 = 1e-6;
 
 /// The active strategies, target-agnostic and target-aware.
 #[derive(Debug)]
@@ -94,15 +97,22 @@ impl Active {
         let map = knowledge.model.map.source(0, context.features.dim());
         if 2 * knowledge.model.dim() >= context.features.dim() {
             // With k near the dimension of the space, its directions are all worth the same look.
-            return spread(context, context.round);
+            return spread(context, 0);
         }
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
             && overlap(used, map)? >= SAVE_TASK_OVERLAP
         {
             return Ok(used.clone());
         }
-        let k = knowledge.model.dim();
-        let everything = Mat::<f64>::identity(k, k);
+        // Directions that no source task reaches cannot be explored, only learnt from the target.
+        let reached = linalg::svd(map, "the task map")?;
+        let rank = reached
+            .s
+            .iter()
+            .filter(|&&value| value > UNREACHED * reached.s[0])
+            .count();
+        let basis = reached.u.as_ref().subcols(0, rank);
+        let everything = linalg::product(basis, basis.transpose());
         solve(
             context,
             knowledge,
@@ -160,6 +170,9 @@ fn overlap(design: &Design, map: MatRef<'_, f64>) -> Result<f64> {
 
 fn explore_reason(design: &Design, index: usize) -> String {
     let atom = &design.atoms[index];
+    if atom.embedding.is_empty() {
+        return "one of a spread over the whole space, as k is near its dimension".into();
+    }
     let strength = linalg::norm(&atom.embedding);
     format!(
         "sharpens direction {} of {} (strength {strength:.3})",

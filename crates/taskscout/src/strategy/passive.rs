@@ -63,13 +63,7 @@ fn equal_weights(tasks: Vec<Vec<f64>>) -> Design {
             risk_share: weight,
         })
         .collect();
-    Design {
-        atoms,
-        criterion: None,
-        objective: f64::NAN,
-        lower_bound: None,
-        iterations: 0,
-    }
+    Design::unscored(atoms)
 }
 
 /// A uniformly random orthonormal basis, scaled to a radius.

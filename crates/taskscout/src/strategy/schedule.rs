@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::{Error, Result};
+
 /// How a round's budget `b` is split between exploration and exploitation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[serde(tag = "kind", rename_all = "kebab-case", try_from = "RawSplit")]
 pub enum Split {
     /// As the paper, but never less exploration than a share of `0.7^j` in the `j`-th round after
     /// the warm-up: what a young estimate takes for the target's task is not yet worth most of a
@@ -18,6 +20,40 @@ pub enum Split {
         /// The share, from 0 to 1.
         explore: f64,
     },
+}
+
+/// A split as a file has it: only `share` has a number.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSplit {
+    kind: SplitKind,
+    explore: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SplitKind {
+    Fading,
+    Paper,
+    Share,
+}
+
+impl TryFrom<RawSplit> for Split {
+    type Error = Error;
+
+    fn try_from(raw: RawSplit) -> Result<Self> {
+        match (raw.kind, raw.explore) {
+            (SplitKind::Fading, None) => Ok(Self::Fading),
+            (SplitKind::Paper, None) => Ok(Self::Paper),
+            (SplitKind::Share, Some(explore)) if (0.0..=1.0).contains(&explore) => {
+                Ok(Self::Share { explore })
+            }
+            _ => Err(Error::setting(
+                "split",
+                "needs `explore` from 0 to 1 with kind `share`, and nothing else with `fading` or `paper`",
+            )),
+        }
+    }
 }
 
 /// What is left of the extra exploration from one round to the next.

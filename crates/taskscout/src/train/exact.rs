@@ -189,17 +189,19 @@ struct HalfStep {
     unknowns: usize,
     /// Right-hand side times solution: what the fit explains of `Σ y²`.
     explained: f64,
+    /// The penalty that was used: `λ`, or the least that keeps the equations solvable.
+    ridge: f64,
 }
 
 impl HalfStep {
     /// Effective parameters, `tr(K (K + λ)⁻¹)`, for `copies` right-hand sides.
-    fn freedom(&self, lambda: f64, copies: usize) -> f64 {
-        (self.unknowns as f64 - lambda * self.solver.inverse_trace()) * copies as f64
+    fn freedom(&self, copies: usize) -> f64 {
+        (self.unknowns as f64 - self.ridge * self.solver.inverse_trace()) * copies as f64
     }
 
     /// `log det (K/λ + I)`.
-    fn volume(&self, lambda: f64, copies: usize) -> f64 {
-        (self.solver.log_det() - self.unknowns as f64 * lambda.ln()) * copies as f64
+    fn volume(&self, copies: usize) -> f64 {
+        (self.solver.log_det() - self.unknowns as f64 * self.ridge.ln()) * copies as f64
     }
 }
 
@@ -212,28 +214,46 @@ struct Sweep {
 impl Sweep {
     /// Effective parameters of both factors; rotations between them change nothing, so `k²` of
     /// them are not there.
-    fn freedom(&self, problem: &Problem<'_>, k: usize, lambda: f64) -> f64 {
-        let both =
-            self.representation.freedom(lambda, 1) + self.map.freedom(lambda, problem.outputs);
+    fn freedom(&self, problem: &Problem<'_>, k: usize) -> f64 {
+        let both = self.representation.freedom(1) + self.map.freedom(problem.outputs);
         (both - (k * k) as f64).clamp(1.0, problem.labels() as f64)
     }
 
     /// Approximate log marginal likelihood, the two factors taken as independent.
-    fn evidence(&self, problem: &Problem<'_>, objective: f64, lambda: f64) -> f64 {
+    fn evidence(&self, problem: &Problem<'_>, objective: f64) -> f64 {
         let labels = problem.labels() as f64;
-        let volume =
-            self.representation.volume(lambda, 1) + self.map.volume(lambda, problem.outputs);
+        let volume = self.representation.volume(1) + self.map.volume(problem.outputs);
         -0.5 * (labels * (objective / labels).ln() + volume)
     }
 }
 
 impl Exact {
+    fn check(&self) -> Result<()> {
+        if let Some(lambda) = self
+            .lambda
+            .filter(|lambda| !(*lambda > 0.0 && lambda.is_finite()))
+        {
+            return Err(Error::setting(
+                "lambda",
+                format!("is {lambda}: it must be positive and finite"),
+            ));
+        }
+        if self.tolerance.is_nan() || self.tolerance < 0.0 {
+            return Err(Error::setting(
+                "tolerance",
+                format!("is {}: it must be at least 0", self.tolerance),
+            ));
+        }
+        Ok(())
+    }
+
     fn fit_from(
         &self,
         sources: &FullRidge,
         data: &TaskData,
         context: &TrainContext,
     ) -> Result<Model> {
+        self.check()?;
         let problem = Problem::new(data, context.stages.as_deref(), context.targets)?;
         if problem.labels() == 0 {
             return Err(Error::State(
@@ -243,7 +263,7 @@ impl Exact {
         let start = sources.with_targets(data, context.targets)?;
         let k = match context.k {
             Some(k) => k,
-            None => super::rank::choose(&problem, &start)?,
+            None => super::rank::choose(self, &problem, &start)?,
         };
         check_rank(&problem, k)?;
         self.refine(&problem, start.truncate(k)?, start.noise)?
@@ -282,7 +302,7 @@ impl Exact {
         for iteration in 1.. {
             let sweep = factors.sweep(problem, lambda)?;
             // (K + λ)x = r gives xᵀKx = xᵀr − λ‖x‖², hence the residual without another pass.
-            let shrunk = lambda * factors.representation.squared_norm_l2();
+            let shrunk = sweep.representation.ridge * factors.representation.squared_norm_l2();
             let residual = (squares - sweep.representation.explained - shrunk).max(1e-14 * squares);
             let objective = residual + lambda * factors.penalty();
             let enough = self.tolerance * unknowns * objective / labels as f64;
@@ -292,7 +312,7 @@ impl Exact {
             if !last && !adapting {
                 continue;
             }
-            let freedom = sweep.freedom(problem, k, lambda);
+            let freedom = sweep.freedom(problem, k);
             let noise = residual / (labels as f64 - freedom).max(0.05 * labels as f64);
             if !last {
                 let wanted = (noise * freedom / factors.penalty()).max(f64::MIN_POSITIVE);
@@ -311,7 +331,7 @@ impl Exact {
                 residual,
                 lambda,
                 freedom,
-                evidence: sweep.evidence(problem, objective, lambda),
+                evidence: sweep.evidence(problem, objective),
                 conditions: [
                     sweep.representation.solver.condition(),
                     sweep.map.solver.condition(),
@@ -337,7 +357,7 @@ fn map_step(
     lambda: f64,
 ) -> Result<HalfStep> {
     let (mut matrix, rhs) = problem.map_equations(projected, k);
-    add_ridge(&mut matrix, lambda);
+    let ridge = add_ridge(&mut matrix, lambda);
     let solver = linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
     let solution = solver.solve(rhs.as_ref());
     let p = problem.task_dim;
@@ -350,6 +370,7 @@ fn map_step(
         solver,
         unknowns: k * p,
         explained,
+        ridge,
     })
 }
 
@@ -360,7 +381,7 @@ fn representation_step(
     lambda: f64,
 ) -> Result<HalfStep> {
     let (mut matrix, rhs) = problem.representation_equations(map);
-    add_ridge(&mut matrix, lambda);
+    let ridge = add_ridge(&mut matrix, lambda);
     let solver = linalg::cholesky(matrix.as_ref(), "the equations of the representation")?;
     let solution = solver.solve(rhs.as_ref());
     let d = problem.feature_dim;
@@ -371,14 +392,16 @@ fn representation_step(
         solver,
         unknowns: d * map.nrows(),
         explained,
+        ridge,
     })
 }
 
-fn add_ridge(matrix: &mut Mat<f64>, lambda: f64) {
+fn add_ridge(matrix: &mut Mat<f64>, lambda: f64) -> f64 {
     // A floor relative to the matrix keeps the factorisation defined as λ → 0.
     let largest = (0..matrix.nrows())
         .map(|i| matrix[(i, i)])
         .fold(0.0, f64::max);
     let ridge = lambda.max(1e-13 * largest).max(f64::MIN_POSITIVE);
     (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += ridge);
+    ridge
 }

@@ -19,6 +19,9 @@ use crate::model::{Linear, Model};
 /// Rows that every fold must have for held-out errors to mean anything.
 const MIN_FOLD_ROWS: usize = 2;
 
+/// Part of the labels' squares that is rounding, not error.
+const ROUNDING: f64 = 1e-12;
+
 /// The kinds of predictor that compete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -162,8 +165,22 @@ fn held_out_errors(data: &TaskData, target: usize, folds: &[Linear]) -> Result<O
         }
     }
     let labels = (data.target_rows(target) * data.outputs()) as f64;
+    // Differences at the level of rounding are no differences.
+    let squares: f64 = (0..data.outputs())
+        .map(|output| {
+            data.targets()[target]
+                .folds
+                .iter()
+                .map(|fold| fold.square(output))
+                .sum::<f64>()
+        })
+        .sum();
+    let floor = ROUNDING * squares;
     Ok(Some(
-        totals.into_iter().map(|total| total / labels).collect(),
+        totals
+            .into_iter()
+            .map(|total: f64| total.max(floor) / labels)
+            .collect(),
     ))
 }
 

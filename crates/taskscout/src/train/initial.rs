@@ -61,9 +61,10 @@ impl FullRidge {
         for output in 0..problem.outputs {
             let rhs = kronecker.right_hand_side(problem, output);
             let spectrum = kronecker.spectrum(problem, rhs.as_ref(), output);
-            let lambda = spectrum.best_lambda();
-            noise += spectrum.noise(lambda) / problem.outputs as f64;
-            let solution = kronecker.solve(problem, &rhs, lambda);
+            // The truncation wants directions unshrunk, hence the smaller of two penalties here: a
+            // preconditioner that takes the tasks' inputs for equal is too sure of the signal.
+            let solution = kronecker.solve(problem, &rhs, spectrum.best_lambda());
+            noise += kronecker.evidence(problem, &rhs, &spectrum) / problem.outputs as f64;
             matrix
                 .as_mut()
                 .subcols_mut(output * p, p)
@@ -199,8 +200,11 @@ fn own_coordinate(features: &[f64]) -> Option<(usize, f64)> {
     }
 }
 
+/// Fixed-point steps for the noise.
+const EVIDENCE_STEPS: usize = 3;
+
 /// Conjugate-gradient iterations at most, and the relative residual that ends them: the result is
-/// truncated and refined, so two digits are plenty.
+/// truncated and refined, so one digit is plenty.
 const CG_ITERATIONS: usize = 25;
 const CG_TOLERANCE: f64 = 1e-1;
 
@@ -253,6 +257,40 @@ impl<'a> Kronecker<'a> {
                 .sum(),
             labels: problem.labels() / problem.outputs,
         }
+    }
+
+    /// The noise by MacKay's fixed point, with residuals of the true equations: where tasks have
+    /// fewer rows than features, those of the preconditioner would be far too small.
+    fn evidence(&self, problem: &Problem<'_>, rhs: &Mat<f64>, spectrum: &Spectrum) -> f64 {
+        let (mut lambda, mut noise) = (spectrum.best_lambda(), 0.0);
+        for _ in 0..EVIDENCE_STEPS {
+            let solution = self.precondition(rhs.as_ref(), lambda);
+            noise = self.noise(problem, rhs, spectrum, &solution, lambda);
+            let size = inner(solution.as_ref(), solution.as_ref());
+            let wanted = noise * spectrum.freedom(lambda) / size.max(f64::MIN_POSITIVE);
+            if !wanted.is_finite() || wanted <= 0.0 {
+                break;
+            }
+            lambda = wanted;
+        }
+        noise
+    }
+
+    /// Residual variance of a solution, on the true equations.
+    fn noise(
+        &self,
+        problem: &Problem<'_>,
+        rhs: &Mat<f64>,
+        spectrum: &Spectrum,
+        solution: &Mat<f64>,
+        lambda: f64,
+    ) -> f64 {
+        let image = self.multiply(problem, solution.as_ref(), 0.0);
+        let fit =
+            inner(solution.as_ref(), image.as_ref()) - 2.0 * inner(solution.as_ref(), rhs.as_ref());
+        let residual = (spectrum.square + fit).max(1e-14 * spectrum.square);
+        let labels = spectrum.labels as f64;
+        residual / (labels - spectrum.freedom(lambda)).max(0.05 * labels)
     }
 
     fn precondition(&self, residual: MatRef<'_, f64>, lambda: f64) -> Mat<f64> {
@@ -405,9 +443,29 @@ mod tests {
                 "λ = {lambda}"
             );
         }
-        let lambda = kronecker.spectrum(&problem, rhs.as_ref(), 0).best_lambda();
+        let spectrum = kronecker.spectrum(&problem, rhs.as_ref(), 0);
+        let lambda = spectrum.best_lambda();
         let expected = reference(&problem, lambda);
         assert!((&full.matrix - &expected).norm_max() < 1e-9 * expected.norm_max());
+    }
+
+    /// Ten rows a task for thirty features: the preconditioner alone would call all of it signal.
+    #[test]
+    fn pure_noise_in_few_rows_is_recognised_as_noise() {
+        let (d, tasks, rows) = (30, 15, 10);
+        let mut data = TaskData::new(d, 1, tasks);
+        let mut rng = derive(3, Purpose::Test, &[]);
+        for task in 0..tasks {
+            let mut draw = |n: usize| -> Vec<f64> {
+                (0..n).map(|_| StandardNormal.sample(&mut rng)).collect()
+            };
+            let samples = Samples::new(draw(rows * d), d, draw(rows), 1).unwrap();
+            let features: Vec<f64> = (0..tasks).map(|i| f64::from(u8::from(i == task))).collect();
+            data.add(&features, &features, Stage::WarmUp, 0, &samples)
+                .unwrap();
+        }
+        let full = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        assert!((0.7..1.4).contains(&full.noise), "{}", full.noise);
     }
 
     #[test]

@@ -11,12 +11,12 @@ const TRIAL_SWEEPS: usize = 8;
 const PATIENCE: usize = 2;
 
 /// The `k` of largest marginal likelihood, tried from 1 upwards.
-pub(crate) fn choose(problem: &Problem<'_>, start: &FullRidge) -> Result<usize> {
+pub(crate) fn choose(oracle: &Exact, problem: &Problem<'_>, start: &FullRidge) -> Result<usize> {
     let tasks = problem.observations.len() * problem.outputs;
     let limit = problem.feature_dim.min(problem.map_dim()).min(tasks);
     let trial = Exact {
         max_sweeps: TRIAL_SWEEPS,
-        ..Exact::default()
+        ..oracle.clone()
     };
     let (mut best, mut best_evidence) = (0, f64::NEG_INFINITY);
     for k in 1..=limit {

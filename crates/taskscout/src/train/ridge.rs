@@ -164,12 +164,18 @@ impl RidgeSolver {
 /// ```
 ///
 /// # Errors
-/// No rows.
+/// No rows, or no such output.
 pub fn ridge(statistics: &Statistics, output: usize) -> Result<RidgeFit> {
     if statistics.count() == 0 {
         return Err(Error::State(
             "a ridge fit needs at least one row: collect some first".into(),
         ));
+    }
+    if output >= statistics.outputs() {
+        return Err(Error::State(format!(
+            "there is no output {output}: the statistics have {}",
+            statistics.outputs()
+        )));
     }
     let solver = RidgeSolver::new(statistics)?;
     Ok(solver.fit(statistics.moment(output), statistics.square(output)))

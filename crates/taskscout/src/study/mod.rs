@@ -5,214 +5,23 @@
 //! plans and the statistics of what came back, never a model: models are derived from the data and
 //! cached under the version of the data that they came from.
 
+mod config;
+mod knowledge;
+mod load;
+
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use faer::Mat;
+pub use config::{Oracle, StudyConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Samples, Stage, TargetRows, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
-use crate::features::{FeatureMap, Features as _, apply_row};
-use crate::linalg;
+use crate::features::Features;
 use crate::model::Model;
-use crate::space::{Space, TaskSpace as _};
-use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, StrategyConfig, WarmUp};
-use crate::target::{Target, TargetKind};
-use crate::train::{Choice, Exact, TrainContext, Trainer, guard};
-
-/// All settings of a study.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StudyConfig {
-    /// Where source tasks may be chosen.
-    pub space: Space,
-    /// `ψ_W`, the features of a task.
-    pub task_features: FeatureMap,
-    /// `ψ_X`, the features of an input.
-    pub input_features: FeatureMap,
-    /// Outputs of a sample.
-    #[serde(default = "one")]
-    pub outputs: usize,
-    /// The tasks we care about.
-    pub targets: Vec<Target>,
-    /// Dimension of the representation; from the data if not given.
-    #[serde(default)]
-    pub k: Option<usize>,
-    /// How tasks are chosen.
-    pub strategy: StrategyConfig,
-    /// When the warm-up ends.
-    #[serde(default)]
-    pub warm_up: WarmUp,
-    /// Let the model that picks tasks learn from warm-up and exploration only, which keeps it
-    /// stable when the features cannot express the truth.
-    #[serde(default)]
-    pub stable_model: bool,
-    /// The training oracle.
-    #[serde(default)]
-    pub oracle: Oracle,
-    /// The seed that all draws derive from.
-    #[serde(default)]
-    pub seed: u64,
-}
-
-fn one() -> usize {
-    1
-}
-
-/// The training oracles that a study can be configured with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Oracle {
-    /// Regularised joint least squares on statistics.
-    Exact(Exact),
-}
-
-impl Default for Oracle {
-    fn default() -> Self {
-        Self::Exact(Exact::default())
-    }
-}
-
-impl Oracle {
-    fn trainer(&self) -> &dyn Trainer {
-        match self {
-            Self::Exact(exact) => exact,
-        }
-    }
-}
-
-impl StudyConfig {
-    /// A study of one output with identity task features and defaults for all else.
-    ///
-    /// # Errors
-    /// A space without parameters.
-    pub fn new(
-        space: Space,
-        input_features: FeatureMap,
-        targets: Vec<Target>,
-        strategy: StrategyConfig,
-    ) -> Result<Self> {
-        Ok(Self {
-            task_features: FeatureMap::identity(space.dim())?,
-            space,
-            input_features,
-            outputs: 1,
-            targets,
-            k: None,
-            strategy,
-            warm_up: WarmUp::default(),
-            stable_model: false,
-            oracle: Oracle::default(),
-            seed: 0,
-        })
-    }
-
-    /// Task features of a source, without targets' own coordinates.
-    #[must_use]
-    pub fn source_features(&self) -> usize {
-        self.task_features.dim()
-    }
-
-    /// Checks all settings against each other.
-    ///
-    /// # Errors
-    /// The first setting that does not fit, by its key.
-    pub fn validate(&self) -> Result<()> {
-        self.task_features.check_ready()?;
-        self.input_features.check_ready()?;
-        if self.task_features.input_dim() != self.space.dim() {
-            return Err(Error::setting(
-                "task_features",
-                format!(
-                    "take {} parameters, but tasks of the space have {}",
-                    self.task_features.input_dim(),
-                    self.space.dim()
-                ),
-            ));
-        }
-        if self.outputs == 0 {
-            return Err(Error::setting(
-                "outputs",
-                "is 0: a sample needs at least one output",
-            ));
-        }
-        if self.outputs > 1 && self.strategy.kind.is_active() {
-            return Err(Error::setting(
-                "outputs",
-                "is above 1, which active strategies cannot plan for: use `passive`",
-            ));
-        }
-        if self.targets.is_empty() {
-            return Err(Error::setting(
-                "targets",
-                "is empty: name at least one task that you care about",
-            ));
-        }
-        for (index, target) in self.targets.iter().enumerate() {
-            if self.targets[..index]
-                .iter()
-                .any(|other| other.name == target.name)
-            {
-                return Err(Error::setting(
-                    "targets",
-                    format!("has two named `{}`: give each its own name", target.name),
-                ));
-            }
-            target.validate(self.space.dim(), self.source_features())?;
-        }
-        let limit = self
-            .input_features
-            .dim()
-            .min(self.outputs * self.task_dim());
-        if self.k.is_some_and(|k| k == 0 || k > limit) {
-            return Err(Error::setting(
-                "k",
-                format!(
-                    "is {}: it must be from 1 to {limit}, the smaller number of features",
-                    self.k.unwrap_or(0)
-                ),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Task features with targets' own coordinates.
-    fn task_dim(&self) -> usize {
-        self.source_features()
-            + self
-                .targets
-                .iter()
-                .filter(|target| target.has_own_coordinate())
-                .count()
-    }
-
-    /// `ψ_W` of a source task, with zeros for targets' own coordinates.
-    fn features_of(&self, task: &[f64]) -> Vec<f64> {
-        let mut features = apply_row(&self.task_features, task);
-        features.resize(self.task_dim(), 0.0);
-        features
-    }
-
-    /// Task features of a target: its own coordinate, or `ψ_W(w)`.
-    fn target_features(&self, index: usize) -> Vec<f64> {
-        match &self.targets[index].kind {
-            TargetKind::Known { task } => self.features_of(task),
-            TargetKind::SecondMoment { .. } => vec![0.0; self.task_dim()],
-            TargetKind::Unknown => {
-                let before = self.targets[..index]
-                    .iter()
-                    .filter(|target| target.has_own_coordinate())
-                    .count();
-                let mut features = vec![0.0; self.task_dim()];
-                features[self.source_features() + before] = 1.0;
-                features
-            }
-        }
-    }
-}
+use crate::strategy::{Plan, PlanContext, PlanItem, WarmUp};
+use crate::train::{Choice, TrainContext, guard};
 
 /// How far the collection of a plan item has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -290,7 +99,7 @@ pub struct TrackedItem {
 /// # Ok::<(), taskscout::Error>(())
 /// ```
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Raw")]
+#[serde(try_from = "load::Raw")]
 pub struct Study {
     config: StudyConfig,
     data: TaskData,
@@ -301,63 +110,17 @@ pub struct Study {
     cache: Cache,
 }
 
-/// A study as a file has it, not checked yet.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    config: StudyConfig,
-    data: TaskData,
-    items: Vec<TrackedItem>,
-    rounds: usize,
-    exploration: Option<Design>,
-}
-
-impl TryFrom<Raw> for Study {
-    type Error = Error;
-
-    fn try_from(raw: Raw) -> Result<Self> {
-        let empty = Self::new(raw.config)?;
-        let (ours, theirs) = (&empty.data, &raw.data);
-        Error::check_length(
-            "the data's features",
-            ours.feature_dim(),
-            theirs.feature_dim(),
-        )?;
-        Error::check_length("the data's outputs", ours.outputs(), theirs.outputs())?;
-        Error::check_length(
-            "the data's task features",
-            ours.task_dim(),
-            theirs.task_dim(),
-        )?;
-        Error::check_length(
-            "the data's targets",
-            ours.targets().len(),
-            theirs.targets().len(),
-        )?;
-        theirs.validate()?;
-        if let Some((index, _)) = raw
-            .items
-            .iter()
-            .enumerate()
-            .find(|(index, item)| item.item.id != *index as u64)
-        {
-            return Err(Error::State(format!(
-                "item {index} of the study has another number: the file is damaged"
-            )));
-        }
-        Ok(Self {
-            data: raw.data,
-            items: raw.items,
-            rounds: raw.rounds,
-            exploration: raw.exploration,
-            ..empty
-        })
-    }
-}
-
 /// Models by the version of the data; empty in a clone and after loading.
 #[derive(Debug, Default)]
 struct Cache(Mutex<Vec<(u64, bool, Arc<Model>)>>);
+
+impl Cache {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
 
 impl Clone for Cache {
     fn clone(&self) -> Self {
@@ -372,6 +135,11 @@ impl Study {
     /// A setting that does not fit.
     pub fn new(config: StudyConfig) -> Result<Self> {
         config.validate()?;
+        Self::empty(config)
+    }
+
+    /// A study without data.
+    fn empty(config: StudyConfig) -> Result<Self> {
         let mut data = TaskData::new(
             config.input_features.dim(),
             config.outputs,
@@ -388,6 +156,22 @@ impl Study {
             exploration: None,
             cache: Cache::default(),
         })
+    }
+
+    /// Attaches an input map of the user's own again, after loading.
+    ///
+    /// # Errors
+    /// A map of other dimensions, or a study whose input map is not the user's own.
+    pub fn attach_input_features(&mut self, map: Arc<dyn Features>) -> Result<()> {
+        self.config.input_features.attach(map)
+    }
+
+    /// Attaches a task map of the user's own again, after loading.
+    ///
+    /// # Errors
+    /// A map of other dimensions, or a study whose task map is not the user's own.
+    pub fn attach_task_features(&mut self, map: Arc<dyn Features>) -> Result<()> {
+        self.config.task_features.attach(map)
     }
 
     /// The settings.
@@ -430,6 +214,7 @@ impl Study {
                 open.item.id, open.round
             )));
         }
+        self.config.check_ready()?;
         if budget == 0 {
             return Err(Error::setting(
                 "budget",
@@ -610,6 +395,7 @@ impl Study {
 
     /// Applies `ψ_X`.
     fn featurise<'a>(&self, samples: &'a Samples) -> Result<Cow<'a, Samples>> {
+        self.config.check_ready()?;
         let map = &self.config.input_features;
         Error::check_length("an input row", map.input_dim(), samples.input_dim())?;
         Error::check_length("an output row", self.config.outputs, samples.output_dim())?;
@@ -669,16 +455,20 @@ impl Study {
     /// The model kept for this version of the data, or a new one.
     fn cached(&self, stable: bool, fit: impl FnOnce() -> Result<Model>) -> Result<Arc<Model>> {
         let version = self.data.version();
-        let mut cache = self
-            .cache
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        cache.retain(|(known, _, _)| *known == version);
-        if let Some((_, _, model)) = cache.iter().find(|(_, kind, _)| *kind == stable) {
-            return Ok(Arc::clone(model));
+        let known = {
+            let cache = self.cache.lock();
+            cache
+                .iter()
+                .find(|(at, kind, _)| (*at, *kind) == (version, stable))
+                .map(|(_, _, model)| Arc::clone(model))
+        };
+        if let Some(model) = known {
+            return Ok(model);
         }
+        // Not under the lock: a fit works in parallel, and may take a while.
         let model = Arc::new(fit()?);
+        let mut cache = self.cache.lock();
+        cache.retain(|(at, kind, _)| *at == version && *kind != stable);
         cache.push((version, stable, Arc::clone(&model)));
         Ok(model)
     }
@@ -699,70 +489,4 @@ impl Study {
             .collect();
         guard::choose(&self.data, &model, &folds, &with_samples)
     }
-
-    /// What a model says, in the terms that designs need.
-    fn knowledge<'a>(&self, model: &'a Model) -> Result<Knowledge<'a>> {
-        let k = model.dim();
-        let (mut need, mut error, mut targets) = (Mat::<f64>::zeros(k, k), 0.0, Vec::new());
-        let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
-        for (index, target) in self.config.targets.iter().enumerate() {
-            let weight = target.weight / total;
-            if let TargetKind::SecondMoment { moment } = &target.kind {
-                let map = model.map.source(0, self.config.source_features());
-                let half = Mat::from_fn(map.ncols(), k, |i, j| {
-                    (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
-                });
-                need += faer::Scale(weight) * linalg::product(map, half.as_ref());
-                continue;
-            }
-            let embedding = model
-                .map
-                .embedding(&self.data.targets()[index].features, 0)?;
-            for i in 0..k {
-                (0..k).for_each(|j| need[(i, j)] += weight * embedding[i] * embedding[j]);
-            }
-            error += weight * self.embedding_error(model, index)?;
-            targets.push(embedding);
-        }
-        Ok(Knowledge {
-            model,
-            need: clip(&need, error)?,
-            targets,
-        })
-    }
-
-    /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹`.
-    fn embedding_error(&self, model: &Model, target: usize) -> Result<f64> {
-        let rows = self.data.target_statistics(target, TargetRows::All)?;
-        if rows.count() == 0 {
-            return Ok(0.0);
-        }
-        let gram = rows.project(model.representation.matrix())?.gram_matrix();
-        let (values, _) = linalg::eigen(gram.as_ref(), "the target's Gram matrix")?;
-        // Directions that the target's rows do not show are left to the clipping of the others.
-        let floor = 1e-9 * values.first().copied().unwrap_or(0.0);
-        Ok(values
-            .iter()
-            .filter(|&&value| value > floor)
-            .map(|value| model.noise / value)
-            .sum())
-    }
-}
-
-/// Drops eigenvalues of `A` below its own error, but the largest.
-fn clip(need: &Mat<f64>, error: f64) -> Result<Mat<f64>> {
-    let (values, vectors) = linalg::eigen(need.as_ref(), "the target moment")?;
-    let mut out = Mat::zeros(need.nrows(), need.ncols());
-    for (index, &value) in values.iter().enumerate() {
-        if index > 0 && value <= error.max(1e-12 * values[0]) {
-            break;
-        }
-        let vector = linalg::column(vectors.as_ref(), index);
-        for (i, a) in vector.iter().enumerate() {
-            for (j, b) in vector.iter().enumerate() {
-                out[(i, j)] += value * a * b;
-            }
-        }
-    }
-    Ok(out)
 }

@@ -1,0 +1,218 @@
+//! The settings of a study, checked once, at the door.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::features::{FeatureMap, Features as _, apply_row};
+use crate::space::{Space, TaskSpace as _};
+use crate::strategy::{StrategyConfig, WarmUp};
+use crate::target::{Target, TargetKind};
+use crate::train::{Exact, Trainer};
+
+/// All settings of a study.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StudyConfig {
+    /// Where source tasks may be chosen.
+    pub space: Space,
+    /// `ψ_W`, the features of a task.
+    pub task_features: FeatureMap,
+    /// `ψ_X`, the features of an input.
+    pub input_features: FeatureMap,
+    /// Outputs of a sample.
+    #[serde(default = "one")]
+    pub outputs: usize,
+    /// The tasks we care about.
+    pub targets: Vec<Target>,
+    /// Dimension of the representation; from the data if not given.
+    #[serde(default)]
+    pub k: Option<usize>,
+    /// How tasks are chosen.
+    pub strategy: StrategyConfig,
+    /// When the warm-up ends.
+    #[serde(default)]
+    pub warm_up: WarmUp,
+    /// Let the model that picks tasks learn from warm-up and exploration only, which keeps it
+    /// stable when the features cannot express the truth.
+    #[serde(default)]
+    pub stable_model: bool,
+    /// The training oracle.
+    #[serde(default)]
+    pub oracle: Oracle,
+    /// The seed that all draws derive from.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// The training oracles that a study can be configured with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Oracle {
+    /// Regularised joint least squares on statistics.
+    Exact(Exact),
+}
+
+impl Default for Oracle {
+    fn default() -> Self {
+        Self::Exact(Exact::default())
+    }
+}
+
+impl Oracle {
+    pub(super) fn trainer(&self) -> &dyn Trainer {
+        match self {
+            Self::Exact(exact) => exact,
+        }
+    }
+}
+
+impl StudyConfig {
+    /// A study of one output with identity task features and defaults for all else.
+    ///
+    /// # Errors
+    /// A space without parameters.
+    pub fn new(
+        space: Space,
+        input_features: FeatureMap,
+        targets: Vec<Target>,
+        strategy: StrategyConfig,
+    ) -> Result<Self> {
+        Ok(Self {
+            task_features: FeatureMap::identity(space.dim())?,
+            space,
+            input_features,
+            outputs: 1,
+            targets,
+            k: None,
+            strategy,
+            warm_up: WarmUp::default(),
+            stable_model: false,
+            oracle: Oracle::default(),
+            seed: 0,
+        })
+    }
+
+    /// Task features of a source, without targets' own coordinates.
+    #[must_use]
+    pub fn source_features(&self) -> usize {
+        self.task_features.dim()
+    }
+
+    /// Checks all settings against each other.
+    ///
+    /// # Errors
+    /// The first setting that does not fit, by its key.
+    pub fn validate(&self) -> Result<()> {
+        self.check_ready()?;
+        self.validate_shape()
+    }
+
+    /// Whether feature maps of the user's own are attached.
+    pub(super) fn check_ready(&self) -> Result<()> {
+        self.task_features.check_ready()?;
+        self.input_features.check_ready()
+    }
+
+    /// Checks all that can be checked of a study whose own feature maps are not attached yet.
+    pub(super) fn validate_shape(&self) -> Result<()> {
+        if self.task_features.input_dim() != self.space.dim() {
+            return Err(Error::setting(
+                "task_features",
+                format!(
+                    "take {} parameters, but tasks of the space have {}",
+                    self.task_features.input_dim(),
+                    self.space.dim()
+                ),
+            ));
+        }
+        if self.outputs == 0 {
+            return Err(Error::setting(
+                "outputs",
+                "is 0: a sample needs at least one output",
+            ));
+        }
+        if self.outputs > 1 && self.strategy.kind.is_active() {
+            return Err(Error::setting(
+                "outputs",
+                "is above 1, which active strategies cannot plan for: use `passive`",
+            ));
+        }
+        if self.targets.is_empty() {
+            return Err(Error::setting(
+                "targets",
+                "is empty: name at least one task that you care about",
+            ));
+        }
+        for (index, target) in self.targets.iter().enumerate() {
+            if self.targets[..index]
+                .iter()
+                .any(|other| other.name == target.name)
+            {
+                return Err(Error::setting(
+                    "targets",
+                    format!("has two named `{}`: give each its own name", target.name),
+                ));
+            }
+            target.validate(self.space.dim(), self.source_features())?;
+        }
+        let active = self.strategy.kind.is_active();
+        if active && !(matches!(self.space, Space::Ball(_)) && self.task_features.is_identity()) {
+            return Err(Error::setting(
+                "strategy",
+                "is active, which needs a ball as task space and identity task features: use `passive` for this space",
+            ));
+        }
+        let tasks = if active {
+            self.source_features()
+        } else {
+            self.task_dim()
+        };
+        let limit = self.input_features.dim().min(self.outputs * tasks);
+        if let Some(k) = self.k.filter(|&k| k == 0 || k > limit) {
+            return Err(Error::setting(
+                "k",
+                format!("is {k}: it must be from 1 to {limit}, the smaller number of features"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Task features with targets' own coordinates.
+    pub(super) fn task_dim(&self) -> usize {
+        self.source_features()
+            + self
+                .targets
+                .iter()
+                .filter(|target| target.has_own_coordinate())
+                .count()
+    }
+
+    /// `ψ_W` of a source task, with zeros for targets' own coordinates.
+    pub(super) fn features_of(&self, task: &[f64]) -> Vec<f64> {
+        let mut features = apply_row(&self.task_features, task);
+        features.resize(self.task_dim(), 0.0);
+        features
+    }
+
+    /// Task features of a target: its own coordinate, or `ψ_W(w)`.
+    pub(super) fn target_features(&self, index: usize) -> Vec<f64> {
+        match &self.targets[index].kind {
+            TargetKind::Known { task } => self.features_of(task),
+            TargetKind::SecondMoment { .. } => vec![0.0; self.task_dim()],
+            TargetKind::Unknown => {
+                let before = self.targets[..index]
+                    .iter()
+                    .filter(|target| target.has_own_coordinate())
+                    .count();
+                let mut features = vec![0.0; self.task_dim()];
+                features[self.source_features() + before] = 1.0;
+                features
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What a model says about the targets, in the terms that designs need.
+
+use faer::Mat;
+
+use super::Study;
+use crate::data::TargetRows;
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::model::Model;
+use crate::strategy::Knowledge;
+use crate::target::TargetKind;
+
+impl Study {
+    /// What a model says, in the terms that designs need.
+    pub(super) fn knowledge<'a>(&self, model: &'a Model) -> Result<Knowledge<'a>> {
+        let k = model.dim();
+        let (mut need, mut error, mut targets) = (Mat::<f64>::zeros(k, k), 0.0, Vec::new());
+        let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
+        for (index, target) in self.config.targets.iter().enumerate() {
+            let weight = target.weight / total;
+            if let TargetKind::SecondMoment { moment } = &target.kind {
+                let map = model.map.source(0, self.config.source_features());
+                let half = Mat::from_fn(map.ncols(), k, |i, j| {
+                    (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
+                });
+                need += faer::Scale(weight) * linalg::product(map, half.as_ref());
+                continue;
+            }
+            let embedding = model
+                .map
+                .embedding(&self.data.targets()[index].features, 0)?;
+            for i in 0..k {
+                (0..k).for_each(|j| need[(i, j)] += weight * embedding[i] * embedding[j]);
+            }
+            error += weight * self.embedding_error(model, index)?;
+            targets.push(embedding);
+        }
+        let nothing = need.squared_norm_l2() <= 0.0;
+        if nothing {
+            return Err(Error::State(
+                "nothing is known of the targets yet: tell the study some samples of them first"
+                    .into(),
+            ));
+        }
+        Ok(Knowledge {
+            model,
+            need: clip(&need, error)?,
+            targets,
+        })
+    }
+
+    /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹`.
+    fn embedding_error(&self, model: &Model, target: usize) -> Result<f64> {
+        let rows = self.data.target_statistics(target, TargetRows::All)?;
+        if rows.count() == 0 {
+            return Ok(0.0);
+        }
+        let gram = rows.project(model.representation.matrix())?.gram_matrix();
+        let (values, _) = linalg::eigen(gram.as_ref(), "the target's Gram matrix")?;
+        // Directions that the target's rows do not show are left to the clipping of the others.
+        let floor = 1e-9 * values.first().copied().unwrap_or(0.0);
+        Ok(values
+            .iter()
+            .filter(|&&value| value > floor)
+            .map(|value| model.noise / value)
+            .sum())
+    }
+}
+
+/// Drops eigenvalues of `A` below its own error, but the largest.
+fn clip(need: &Mat<f64>, error: f64) -> Result<Mat<f64>> {
+    let (values, vectors) = linalg::eigen(need.as_ref(), "the target moment")?;
+    let mut out = Mat::zeros(need.nrows(), need.ncols());
+    for (index, &value) in values.iter().enumerate() {
+        if index > 0 && value <= error.max(1e-12 * values[0]) {
+            break;
+        }
+        let vector = linalg::column(vectors.as_ref(), index);
+        for (i, a) in vector.iter().enumerate() {
+            for (j, b) in vector.iter().enumerate() {
+                out[(i, j)] += value * a * b;
+            }
+        }
+    }
+    Ok(out)
+}
