@@ -7,6 +7,7 @@
 //! | [`ridge`] | one task on its own |
 //! | [`guard`] | picks the target's predictor so that transfer never costs more than it gives |
 
+mod conjugate;
 mod exact;
 pub mod guard;
 mod initial;
