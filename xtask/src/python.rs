@@ -1,7 +1,8 @@
 //! `cargo xtask bench`, and the Python environment that the benchmarks compare themselves in.
 //!
-//! The environment lies in `target/bench-venv` and holds numpy, nothing else. It is made on first
-//! use and kept; a half-made one (a lost network, an interrupted run) is made anew.
+//! The environment lies in `target/bench-venv` and holds numpy, and cvxpy with its solver Clarabel.
+//! It is made on first use and kept. One that lacks a package is completed; a broken one (a lost
+//! network, an interrupted run) is made anew.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,6 +12,9 @@ use crate::workspace::Workspace;
 
 /// How the benchmarks are told which Python to compare with.
 const INTERPRETER_VARIABLE: &str = "TASKSCOUT_BENCH_PYTHON";
+
+/// What the benchmarks import, by the names that `pip` knows too.
+const PACKAGES: [&str; 3] = ["numpy", "cvxpy", "clarabel"];
 
 /// Runs the benchmarks of the library in that environment.
 pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
@@ -25,26 +29,47 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
 pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, Failure> {
     let folder = workspace.target_dir().join("bench-venv");
     let interpreter = interpreter_in(&folder);
-    if has_numpy(&interpreter) {
+    if imports(&interpreter, &PACKAGES) {
         return Ok(interpreter);
     }
-    eprintln!("xtask: making a Python environment with numpy in target/bench-venv");
+    if imports(&interpreter, &["numpy", "pip"]) {
+        eprintln!("xtask: completing the Python environment in target/bench-venv");
+    } else {
+        eprintln!("xtask: making a Python environment in target/bench-venv");
+        make(&folder)?;
+    }
+    install(&interpreter)?;
+    if imports(&interpreter, &PACKAGES) {
+        return Ok(interpreter);
+    }
+    Err(
+        Failure::new("the Python environment in target/bench-venv does not work")
+            .with_remedy("delete it and try again"),
+    )
+}
+
+/// An empty environment, in place of whatever the folder holds.
+fn make(folder: &Path) -> Result<(), Failure> {
     let base = if cfg!(windows) { "python" } else { "python3" };
     let mut make = Command::new(base);
-    make.args(["-m", "venv", "--clear"]).arg(&folder);
+    make.args(["-m", "venv", "--clear"]).arg(folder);
     run(make.stdout(Stdio::null())).map_err(|failure| {
         failure.with_remedy("install Python 3 with its venv module (python3-venv on Debian)")
-    })?;
-    let mut install = Command::new(&interpreter);
+    })
+}
+
+/// Installs the packages that are not there yet.
+fn install(interpreter: &Path) -> Result<(), Failure> {
+    let mut install = Command::new(interpreter);
     install.args(["-m", "pip", "install", "--quiet"]);
-    install.args(["--disable-pip-version-check", "numpy"]);
+    install.arg("--disable-pip-version-check").args(PACKAGES);
     run(install.stdout(Stdio::null())).map_err(|failure| {
         failure.with_remedy(format!(
-            "check the network, or set {INTERPRETER_VARIABLE} to a Python that has numpy \
-             and run `cargo bench`"
+            "check the network, or set {INTERPRETER_VARIABLE} to a Python that has {} \
+             and run `cargo bench`",
+            PACKAGES.join(", ")
         ))
-    })?;
-    Ok(interpreter)
+    })
 }
 
 /// Where a virtual environment keeps its interpreter.
@@ -56,9 +81,10 @@ fn interpreter_in(folder: &Path) -> PathBuf {
     }
 }
 
-fn has_numpy(interpreter: &Path) -> bool {
+/// Whether a Python is there and has these modules.
+fn imports(interpreter: &Path, modules: &[&str]) -> bool {
     Command::new(interpreter)
-        .args(["-c", "import numpy"])
+        .args(["-c", &format!("import {}", modules.join(", "))])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
@@ -70,7 +96,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interpreter_that_does_not_exist_has_no_numpy() {
-        assert!(!has_numpy(&interpreter_in(Path::new("no/such/folder"))));
+    fn an_interpreter_that_does_not_exist_imports_nothing() {
+        let interpreter = interpreter_in(Path::new("no/such/folder"));
+        assert!(!imports(&interpreter, &["sys"]));
     }
 }

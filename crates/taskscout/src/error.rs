@@ -54,6 +54,22 @@ pub enum Error {
         /// What to do about it.
         remedy: String,
     },
+    /// A target needs something that no source task can teach.
+    #[error(
+        "{:.1} % of what the target needs lies out of reach of the source tasks, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
+        100.0 * share,
+        crate::error::combination(direction, |index| format!("value {index}"))
+    )]
+    Unreachable {
+        /// The part of the need that is missed.
+        share: f64,
+        /// The direction in which it is missed most, each value in units of the largest found.
+        direction: Vec<f64>,
+        /// Directions that are reached.
+        rank: usize,
+        /// Directions there are.
+        needed: usize,
+    },
     /// A setting is out of range or does not fit another.
     #[error("`{key}` {problem}")]
     Setting {
@@ -117,4 +133,19 @@ impl Error {
             }),
         }
     }
+}
+
+/// A direction in words: its largest values, with the names of what they belong to.
+#[must_use]
+pub fn combination(direction: &[f64], name: impl Fn(usize) -> String) -> String {
+    let mut order: Vec<usize> = (0..direction.len()).collect();
+    order.sort_by(|&a, &b| direction[b].abs().total_cmp(&direction[a].abs()));
+    let largest = order.first().map_or(0.0, |&index| direction[index].abs());
+    let shown: Vec<String> = order
+        .iter()
+        .take(4)
+        .take_while(|&&index| direction[index].abs() > 0.1 * largest)
+        .map(|&index| format!("{:.2}·{}", direction[index] + 0.0, name(index)))
+        .collect();
+    shown.join(" + ").replace("+ -", "− ")
 }

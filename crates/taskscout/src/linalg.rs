@@ -49,6 +49,24 @@ impl Cholesky {
         self.0.solve(rhs)
     }
 
+    /// The factor `L` of `L Lᵀ`.
+    pub(crate) fn lower(&self) -> Mat<f64> {
+        let factor = self.0.L();
+        let n = factor.nrows();
+        Mat::from_fn(n, n, |i, j| if i >= j { factor[(i, j)] } else { 0.0 })
+    }
+
+    /// `L⁻¹ · rhs` for the factor `L Lᵀ`.
+    pub(crate) fn whiten(&self, rhs: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = rhs.to_owned();
+        faer::linalg::triangular_solve::solve_lower_triangular_in_place(
+            self.0.L(),
+            out.as_mut(),
+            Par::Seq,
+        );
+        out
+    }
+
     /// Trace of the inverse.
     pub(crate) fn inverse_trace(&self) -> f64 {
         // tr (L Lᵀ)⁻¹ = ‖L⁻¹‖²: half the work of the inverse.

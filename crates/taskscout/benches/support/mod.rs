@@ -1,4 +1,4 @@
-//! What the benchmarks share: clocks, and numpy in a child process.
+//! What the benchmarks share: clocks, and Python in a child process.
 
 pub(crate) mod clock;
 pub(crate) mod numpy;

@@ -1,4 +1,4 @@
-//! numpy in a child process that lives as long as its measurements: one line out, one line back.
+//! Python in a child process that lives as long as its measurements: one line out, one line back.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ const THREAD_VARIABLES: [&str; 4] = [
     "VECLIB_MAXIMUM_THREADS",
 ];
 
-/// A Python with numpy: the one named by `TASKSCOUT_BENCH_PYTHON`, else that of
-/// `target/bench-venv`, which `xtask` makes if it is not there.
+/// A Python with numpy and cvxpy: the one named by `TASKSCOUT_BENCH_PYTHON`, else that of
+/// `target/bench-venv`, which `xtask` makes or completes.
 pub(crate) fn interpreter() -> Result<PathBuf> {
     if let Some(named) = std::env::var_os("TASKSCOUT_BENCH_PYTHON") {
         return Ok(PathBuf::from(named));
@@ -27,12 +27,12 @@ pub(crate) fn interpreter() -> Result<PathBuf> {
         .stderr(Stdio::inherit())
         .output()?;
     if !output.status.success() {
-        return Err("no Python environment with numpy could be made".into());
+        return Err("no Python environment could be made; the reason stands above".into());
     }
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim_end()))
 }
 
-/// A running child.
+/// A running child that works with numpy.
 pub(crate) struct Numpy {
     child: Child,
     commands: ChildStdin,
@@ -45,7 +45,7 @@ impl Numpy {
     pub(crate) fn start(
         python: &Path,
         script: &str,
-        arguments: &[usize],
+        arguments: &[impl ToString],
         threads: usize,
     ) -> Result<Self> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -53,7 +53,7 @@ impl Numpy {
             .join(script);
         let mut child = Command::new(python)
             .arg(script)
-            .args(arguments.iter().map(usize::to_string))
+            .args(arguments.iter().map(ToString::to_string))
             .envs(THREAD_VARIABLES.map(|variable| (variable, threads.to_string())))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -73,7 +73,7 @@ impl Numpy {
         Ok(numpy)
     }
 
-    /// The version of numpy.
+    /// What it said about its versions.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
@@ -94,7 +94,8 @@ impl Numpy {
         self.ask("result")
     }
 
-    fn ask(&mut self, command: &str) -> Result<Vec<f64>> {
+    /// The numbers that a command is answered with.
+    pub(crate) fn ask(&mut self, command: &str) -> Result<Vec<f64>> {
         writeln!(self.commands, "{command}")?;
         self.commands.flush()?;
         let line = self.answer()?;

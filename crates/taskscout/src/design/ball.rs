@@ -155,6 +155,7 @@ fn assemble(
             let embedding = linalg::apply(map, &task);
             DesignAtom {
                 task,
+                row: None,
                 weight,
                 embedding,
                 similarity: None,

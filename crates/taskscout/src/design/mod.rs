@@ -22,11 +22,27 @@
 //! ```
 
 pub mod ball;
+mod campaign;
+mod candidates;
 pub mod criterion;
+pub mod discrete;
+mod frame;
+mod frank_wolfe;
+mod listed;
+mod master;
+mod max_eigenvalue;
+mod newton;
+mod problem;
 pub mod rounding;
+mod scan;
+mod searched;
+mod trace;
 
+pub use campaign::{Campaign, CampaignPlan, PlannedTask};
+pub use candidates::Candidates;
 pub use criterion::Criterion;
 use faer::{Mat, MatRef};
+pub use problem::{Need, Problem, solve, solve_space};
 use serde::{Deserialize, Serialize};
 
 use crate::linalg;
@@ -34,9 +50,12 @@ use crate::linalg;
 /// One task of a design, with the reasons for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DesignAtom {
-    /// The task's parameters.
+    /// The task's parameters; the embedding itself where candidates came without parameters.
     pub task: Vec<f64>,
-    /// Its share of the samples; the weights of a design sum to one.
+    /// Its row among the candidates, where they were a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<usize>,
+    /// Its share of the budget; the weights of a design sum to one.
     pub weight: f64,
     /// Its embedding `c_w`.
     pub embedding: Vec<f64>,
@@ -77,6 +96,12 @@ impl Design {
             lower_bound: None,
             iterations: 0,
         }
+    }
+
+    /// How far the value may be above the optimum, relatively; none without a bound.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        Some((self.objective - self.lower_bound?) / self.objective)
     }
 
     /// The information matrix `Σ(q)`.
@@ -143,6 +168,7 @@ mod tests {
     fn atom(embedding: &[f64], weight: f64) -> DesignAtom {
         DesignAtom {
             task: embedding.to_vec(),
+            row: None,
             weight,
             embedding: embedding.to_vec(),
             similarity: None,

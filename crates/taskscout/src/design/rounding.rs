@@ -37,34 +37,80 @@ pub fn apportion(weights: &[f64], budget: usize) -> Result<Vec<usize>> {
             tasks: support.len(),
         });
     }
-    let share = |i: usize| weights[i] / total;
-    let scale = budget as f64 - support.len() as f64 / 2.0;
-    let mut counts = vec![0_usize; weights.len()];
+    let wanted: Vec<f64> = weights
+        .iter()
+        .map(|weight| weight / total * budget as f64)
+        .collect();
+    let purse = Purse {
+        money: budget as f64,
+        costs: vec![1.0; weights.len()],
+        least: vec![0; weights.len()],
+        most: vec![usize::MAX; weights.len()],
+    };
+    spend(&wanted, &purse)
+}
+
+/// What samples may cost, and how many there may be of each task.
+#[derive(Debug, Clone)]
+pub(super) struct Purse {
+    /// Money for all samples.
+    pub(super) money: f64,
+    /// What a sample of each task costs.
+    pub(super) costs: Vec<f64>,
+    /// Samples of each task at least; a task that is wanted gets one in any case.
+    pub(super) least: Vec<usize>,
+    /// Samples of each task at most.
+    pub(super) most: Vec<usize>,
+}
+
+/// Turns wanted numbers of samples into whole ones that can be paid for, by efficient apportionment.
+///
+/// # Errors
+/// Too little money for the least samples.
+pub(super) fn spend(wanted: &[f64], purse: &Purse) -> Result<Vec<usize>> {
+    let support: Vec<usize> = (0..wanted.len())
+        .filter(|&i| wanted[i] > 0.0 || purse.least[i] > 0)
+        .collect();
+    let least = |i: usize| purse.least[i].max(1);
+    let total: f64 = wanted.iter().sum();
+    let scale = (1.0 - support.len() as f64 / (2.0 * total)).max(0.0);
+    let mut counts = vec![0_usize; wanted.len()];
     for &i in &support {
-        counts[i] = ((scale * share(i)).ceil() as usize).max(1);
+        // A hair below, so that rounding does not lift a whole number to the next.
+        let share = (scale * wanted[i] * (1.0 - 1e-12)).ceil() as usize;
+        counts[i] = share.clamp(least(i), purse.most[i].max(least(i)));
     }
-    let mut sum: usize = counts.iter().sum();
-    while sum < budget {
-        let ratio = |i: usize| counts[i] as f64 / share(i);
-        let Some(&next) = support
+    let cost = |counts: &[usize]| -> f64 {
+        support
             .iter()
-            .min_by(|&&a, &&b| ratio(a).total_cmp(&ratio(b)))
-        else {
-            break;
-        };
-        counts[next] += 1;
-        sum += 1;
-    }
-    while sum > budget {
-        let ratio = |i: usize| (counts[i] as f64 - 1.0) / share(i);
-        let spare = support.iter().filter(|&&i| counts[i] > 1);
+            .map(|&i| counts[i] as f64 * purse.costs[i])
+            .sum()
+    };
+    let slack = 1e-9 * purse.money.abs();
+    let mut left = purse.money - cost(&counts);
+    while left < -slack {
+        let ratio = |i: usize| (counts[i] as f64 - 1.0) / wanted[i].max(f64::MIN_POSITIVE);
+        let spare = support.iter().filter(|&&i| counts[i] > least(i));
         let Some(&next) = spare.max_by(|&&a, &&b| ratio(a).total_cmp(&ratio(b))) else {
-            break;
+            return Err(Error::BudgetTooSmall {
+                budget: purse.money as usize,
+                tasks: support.len(),
+            });
         };
         counts[next] -= 1;
-        sum -= 1;
+        left += purse.costs[next];
     }
-    Ok(counts)
+    loop {
+        let ratio = |i: usize| counts[i] as f64 / wanted[i].max(f64::MIN_POSITIVE);
+        let open = support
+            .iter()
+            .filter(|&&i| counts[i] < purse.most[i] && purse.costs[i] <= left + slack);
+        let Some(&next) = open.min_by(|&&a, &&b| ratio(a).total_cmp(&ratio(b))) else {
+            return Ok(counts);
+        };
+        counts[next] += 1;
+        left -= purse.costs[next];
+    }
 }
 
 #[cfg(test)]

@@ -167,6 +167,21 @@ impl Space {
         self.region().listing().map(region::Listing::count)
     }
 
+    /// All tasks as one row-major block, where they can be listed.
+    #[must_use]
+    pub fn task_matrix(&self) -> Option<std::borrow::Cow<'_, [f64]>> {
+        use std::borrow::Cow;
+        let listing = self.region().listing()?;
+        let (count, width) = (listing.count(), listing.width());
+        if let Some(rows) = listing.rows(0..count) {
+            return Some(Cow::Borrowed(rows));
+        }
+        let mut rows = vec![0.0; count * width];
+        let tasks = rows.chunks_exact_mut(width).enumerate();
+        tasks.for_each(|(index, task)| listing.write(index, task));
+        Some(Cow::Owned(rows))
+    }
+
     /// The user's name for a task: only lists have names.
     #[must_use]
     pub fn name_of(&self, task: &[f64]) -> Option<&str> {

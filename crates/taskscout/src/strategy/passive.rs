@@ -57,6 +57,7 @@ fn equal_weights(tasks: Vec<Vec<f64>>) -> Design {
         .into_iter()
         .map(|task| DesignAtom {
             task,
+            row: None,
             weight,
             embedding: Vec::new(),
             similarity: None,

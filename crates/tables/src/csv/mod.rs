@@ -1,0 +1,143 @@
+//! Tables from CSV.
+//!
+//! Cells are separated by commas; where the first line has none, by tabs or semicolons. Quotes are
+//! as in RFC 4180. Blank lines and lines that start with `#` are skipped, blanks around cells are
+//! dropped, and a first line of nothing but numbers means that there is no header.
+//!
+//! Reading takes two passes, both in parallel: one finds the rows, one parses the cells straight
+//! into the columns.
+
+mod cell;
+mod fill;
+mod index;
+
+use memchr::memchr_iter;
+
+use self::cell::{Cell, Fault, FaultKind, after_idle_line, record};
+use crate::error::{Error, Result};
+use crate::names;
+use crate::table::{Column, Table};
+
+/// Bytes that one thread parses at a time.
+pub(crate) const CHUNK: usize = 1 << 20;
+/// Rows that a chunk should hold even in a very wide table, to pay for handing it out.
+const ROWS_IN_CHUNK: usize = 64;
+
+/// Reads a table; the separator is detected where none is given.
+pub(crate) fn read(bytes: &[u8], name: &str, separator: Option<u8>, chunk: usize) -> Result<Table> {
+    let text = utf8(bytes, name)?;
+    let located = |fault: Fault| error(text, name, &fault);
+    let Some(start) = first_row(text, 0, separator) else {
+        return Err(Error::Empty {
+            table: name.to_owned(),
+            problem: "is empty: give it a header line and at least one row",
+        });
+    };
+    let separator = separator.unwrap_or_else(|| detect(text, start));
+    let (first, first_end) = record(text, start, separator).map_err(located)?;
+    let has_header = is_header(&first);
+    let names = column_names(&first, has_header);
+    names::check(names.iter().map(String::as_str), name)?;
+
+    let body = if has_header { first_end + 1 } else { start };
+    let Some(second) = first_row(text, body, Some(separator)) else {
+        return Err(Error::Empty {
+            table: name.to_owned(),
+            problem: "has a header but no rows: add at least one row below the header",
+        });
+    };
+    let (cells, _) = record(text, second, separator).map_err(located)?;
+    let mut is_text: Vec<bool> = cells.iter().map(|cell| cell.number().is_none()).collect();
+    // A row of another length is refused when its turn comes.
+    is_text.resize(names.len(), false);
+
+    let size = chunk.max(ROWS_IN_CHUNK.min(chunk) * (first_end - start));
+    let parts = index::parts(text, body, separator, size).map_err(located)?;
+    let columns =
+        fill::columns(text, &parts, separator, &is_text).map_err(|fault| match fault.kind {
+            FaultKind::Ragged(found) => Error::Ragged {
+                table: name.to_owned(),
+                line: line(text, fault.at),
+                found,
+                expected: names.len(),
+            },
+            _ => located(fault),
+        })?;
+    Ok(Table {
+        name: name.to_owned(),
+        rows: parts.iter().map(|part| part.rows).sum(),
+        columns: names
+            .into_iter()
+            .zip(columns)
+            .map(|(name, values)| Column { name, values })
+            .collect(),
+        skipped: Vec::new(),
+        lines: Some(index::lines(&parts, line(text, body))),
+    })
+}
+
+fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
+    let text = std::str::from_utf8(bytes).map_err(|wrong| Error::Line {
+        table: name.to_owned(),
+        line: 1 + memchr_iter(b'\n', &bytes[..wrong.valid_up_to()]).count(),
+        problem: "this is not UTF-8 text; save the table as CSV in UTF-8".into(),
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+/// Where the next line stands that is neither blank nor a comment.
+fn first_row(text: &str, mut at: usize, separator: Option<u8>) -> Option<usize> {
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        match after_idle_line(bytes, at, separator.unwrap_or(b',')) {
+            Some(next) => at = next,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+/// The first separator that splits the record at `start`; quoted text does not count.
+fn detect(text: &str, start: usize) -> u8 {
+    let splits =
+        |&separator: &u8| record(text, start, separator).is_ok_and(|(cells, _)| cells.len() > 1);
+    let mut candidates = [b',', b'\t', b';'].into_iter();
+    candidates.find(splits).unwrap_or(b',')
+}
+
+/// Whether the first record holds names: anything that is neither a number nor empty.
+fn is_header(first: &[Cell<'_>]) -> bool {
+    first.iter().any(|cell| cell.number().is_none()) || first.iter().all(|cell| cell.is_empty())
+}
+
+fn column_names(first: &[Cell<'_>], has_header: bool) -> Vec<String> {
+    if has_header {
+        first.iter().map(|cell| cell.text().trim().into()).collect()
+    } else {
+        (1..=first.len()).map(|index| format!("c{index}")).collect()
+    }
+}
+
+/// The line, counted from 1, on which a byte stands.
+fn line(text: &str, at: usize) -> usize {
+    let before = &text.as_bytes()[..at.min(text.len())];
+    1 + memchr_iter(b'\n', before).count()
+}
+
+fn error(text: &str, name: &str, fault: &Fault) -> Error {
+    let problem = match fault.kind {
+        FaultKind::OpenQuote => "the quotation mark is never closed; close it or remove it".into(),
+        FaultKind::AfterQuote => {
+            "text follows the closing quotation mark; double the marks inside a cell".into()
+        }
+        FaultKind::Ragged(found) => format!("there are {found} cells; complete the row"),
+    };
+    Error::Line {
+        table: name.to_owned(),
+        line: line(text, fault.at),
+        problem,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! What can go wrong, said so that a user knows where and what to do.
+
+use std::path::PathBuf;
+
+/// Everything this crate can refuse or fail at.
+///
+/// Each message is one sentence that names the place and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be opened or read.
+    #[error("cannot read {}: {source}; {remedy}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What to do about it.
+        remedy: &'static str,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {}: {source}; {remedy}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What to do about it.
+        remedy: &'static str,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// A line of a CSV file cannot be understood.
+    #[error("line {line} of {table}: {problem}")]
+    Line {
+        /// The table's name, normally its file name.
+        table: String,
+        /// The line in the file, counted from 1.
+        line: usize,
+        /// What is wrong and what to do about it.
+        problem: String,
+    },
+    /// A row has more or fewer cells than there are columns.
+    #[error(
+        "line {line} of {table} has {found} cells but the first line has {expected}: complete the row, or quote cells that contain the separator"
+    )]
+    Ragged {
+        /// The table's name.
+        table: String,
+        /// The line in the file, counted from 1.
+        line: usize,
+        /// The number of cells in the row.
+        found: usize,
+        /// The number of columns.
+        expected: usize,
+    },
+    /// A file holds no table at all, or one without rows.
+    #[error("{table} {problem}")]
+    Empty {
+        /// The table's name.
+        table: String,
+        /// What is missing and what to do about it.
+        problem: &'static str,
+    },
+    /// The names of the columns cannot be used.
+    #[error("{table}: {problem}")]
+    Names {
+        /// The table's name.
+        table: String,
+        /// What is wrong and what to do about it.
+        problem: String,
+    },
+    /// A column is asked for that is not there.
+    #[error("{table} has no column `{column}`{}: the columns are {columns}", hint(nearest.as_deref()))]
+    MissingColumn {
+        /// The table's name.
+        table: String,
+        /// The column asked for.
+        column: String,
+        /// The column whose name is most alike, if any is.
+        nearest: Option<String>,
+        /// The columns that are there, for the message.
+        columns: String,
+    },
+    /// A column is there but of a kind that this crate does not read.
+    #[error("column {column} of {table} cannot be read: {reason}")]
+    SkippedColumn {
+        /// The table's name.
+        table: String,
+        /// The column.
+        column: String,
+        /// Why, and what to do about it.
+        reason: String,
+    },
+    /// Numbers are asked for where there is text.
+    #[error("{place}, column {column}, holds `{cell}`, which is not a number: {remedy}")]
+    NotNumber {
+        /// The line or row, with the table's name.
+        place: String,
+        /// The column.
+        column: String,
+        /// The first cell that is not a number, shortened if it is long.
+        cell: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// Numbers are asked for and one of them is missing, not a number or infinite.
+    #[error(
+        "{place}, column {column}, is {value}: every value must be finite, so repair or remove the row"
+    )]
+    NotFinite {
+        /// The line or row, with the table's name.
+        place: String,
+        /// The column.
+        column: String,
+        /// `empty`, `nan`, `inf` or `-inf`.
+        value: &'static str,
+    },
+    /// A Parquet file is damaged or uses what this crate cannot read.
+    #[error("{table} cannot be read as Parquet: {problem}; {remedy}")]
+    Parquet {
+        /// The table's name.
+        table: String,
+        /// What the reader met.
+        problem: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// The columns to be written are not a table.
+    #[error("cannot write {}: {problem}", path.display())]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with the columns.
+        problem: String,
+    },
+}
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}

@@ -1,0 +1,354 @@
+//! What sets of tasks are worth to a campaign.
+
+use std::collections::HashSet;
+
+use faer::Mat;
+
+use super::Campaign;
+use crate::design::candidates::Candidates;
+use crate::design::frame::{Factor, Frame};
+use crate::design::scan::Rows;
+use crate::design::{Design, DesignAtom, Problem, solve};
+use crate::error::{Error, Result};
+use crate::linalg;
+
+/// Shares of the budget on some rows, and their value.
+#[derive(Debug, Clone)]
+pub(super) struct Shares {
+    pub(super) atoms: Vec<DesignAtom>,
+    /// Money that the shares are of, after switches and least samples.
+    pub(super) money: f64,
+    /// Samples that every row has beforehand, by row.
+    pub(super) base: Vec<(usize, usize)>,
+    /// The criterion's value of all information.
+    pub(super) value: f64,
+    pub(super) lower_bound: Option<f64>,
+    pub(super) iterations: usize,
+}
+
+impl Shares {
+    pub(super) fn rows(&self) -> Vec<usize> {
+        let mut rows: Vec<usize> = self.atoms.iter().filter_map(|atom| atom.row).collect();
+        rows.extend(self.base.iter().map(|&(row, _)| row));
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
+/// Some rows in a frame of their own.
+pub(super) struct Scene {
+    pub(super) need: Factor,
+    pub(super) information: Mat<f64>,
+    pub(super) columns: Vec<Vec<f64>>,
+}
+
+/// A campaign over certain candidates: what each set of tasks is worth.
+pub(super) struct Ledger<'a> {
+    pub(super) campaign: &'a Campaign<'a>,
+    pub(super) candidates: &'a Candidates<'a>,
+    pub(super) forbidden: HashSet<usize>,
+    /// Least samples of a task in use.
+    pub(super) least: usize,
+}
+
+impl<'a> Ledger<'a> {
+    pub(super) fn new(campaign: &'a Campaign<'a>, candidates: &'a Candidates<'a>) -> Result<Self> {
+        let ledger = Self {
+            campaign,
+            candidates,
+            forbidden: campaign.forbidden.iter().copied().collect(),
+            least: campaign.min_samples.max(1),
+        };
+        for &row in campaign.required {
+            if ledger.capacity(row) < ledger.least {
+                return Err(Error::setting(
+                    "required",
+                    format!(
+                        "names row {row}, which has {} samples left where {} are the least",
+                        ledger.capacity(row),
+                        ledger.least
+                    ),
+                ));
+            }
+        }
+        let fixed = ledger.fixed_cost(campaign.required);
+        if fixed > campaign.budget {
+            return Err(Error::setting(
+                "budget",
+                format!(
+                    "of {} does not pay for the tasks that must be used, which cost {fixed} with their switches: raise it, or require fewer",
+                    campaign.budget
+                ),
+            ));
+        }
+        Ok(ledger)
+    }
+
+    pub(super) fn capacity(&self, row: usize) -> usize {
+        let capacities = self.campaign.capacities;
+        capacities.and_then(|all| all[row]).unwrap_or(usize::MAX)
+    }
+
+    /// Whether a row may be used at all.
+    pub(super) fn usable(&self, row: usize) -> bool {
+        self.capacity(row) >= self.least
+            && !self.forbidden.contains(&row)
+            && self.candidates.limit(row) > 0.0
+    }
+
+    /// What some tasks cost before any sample beyond the least.
+    pub(super) fn fixed_cost(&self, rows: &[usize]) -> f64 {
+        let of = |&row: &usize| {
+            self.campaign.switch_cost + self.least as f64 * self.candidates.cost(row)
+        };
+        rows.iter().map(of).sum()
+    }
+
+    /// The information given, and that of the least samples of some rows.
+    pub(super) fn known(&self, rows: &[usize]) -> Mat<f64> {
+        let k = self.candidates.dim();
+        let mut sum = self
+            .campaign
+            .given
+            .map_or_else(|| Mat::zeros(k, k), |given| given.to_owned());
+        for &row in rows {
+            add_outer(&mut sum, self.candidates.row(row), self.least as f64);
+        }
+        sum
+    }
+
+    /// The design of all money that is left over all rows that may be used.
+    pub(super) fn relaxed(&self) -> Result<Shares> {
+        let campaign = self.campaign;
+        // Without tasks that must be used, one switch at least is paid.
+        let switch = if campaign.required.is_empty() {
+            campaign.switch_cost
+        } else {
+            0.0
+        };
+        let money = campaign.budget - self.fixed_cost(campaign.required) - switch;
+        let found = self.shares(None, campaign.required, money)?;
+        found.ok_or_else(|| {
+            Error::setting(
+                "budget",
+                format!(
+                    "of {} leaves nothing for samples after switches: raise it",
+                    campaign.budget
+                ),
+            )
+        })
+    }
+
+    /// The best shares of `money` over some rows (all that may be used without), given the least
+    /// samples of the `base` rows.
+    pub(super) fn shares(
+        &self,
+        rows: Option<Vec<usize>>,
+        base: &[usize],
+        money: f64,
+    ) -> Result<Option<Shares>> {
+        if money < 0.0 || (money <= 0.0 && base.is_empty()) {
+            return Ok(None);
+        }
+        let campaign = self.campaign;
+        let known = self.known(base);
+        let base_of = |row: usize| if base.contains(&row) { self.least } else { 0 };
+        let room = |row: usize| {
+            let left = self.capacity(row).saturating_sub(base_of(row));
+            if left > usize::MAX / 2 {
+                f64::INFINITY
+            } else {
+                left as f64 * self.candidates.cost(row)
+            }
+        };
+        let listed: Vec<f64>;
+        let (table, limited): (Candidates<'_>, bool) = match &rows {
+            None => {
+                let limited = campaign.capacities.is_some()
+                    || !campaign.forbidden.is_empty()
+                    || (0..self.candidates.len()).any(|row| self.candidates.limit(row) < 1.0);
+                (self.candidates.borrowed(), limited)
+            }
+            Some(rows) => {
+                listed = rows
+                    .iter()
+                    .flat_map(|&row| self.candidates.row(row).to_vec())
+                    .collect();
+                let costs = rows.iter().map(|&row| self.candidates.cost(row)).collect();
+                (
+                    Candidates::new(self.candidates.dim(), &listed[..])?.with_costs(costs)?,
+                    true,
+                )
+            }
+        };
+        let row_at = |index: usize| rows.as_ref().map_or(index, |rows| rows[index]);
+        let mut all_spent = 1.0_f64;
+        let table = if limited {
+            let limits: Vec<f64> = (0..table.len())
+                .map(|index| {
+                    let row = row_at(index);
+                    let usable = self.usable(row) || base.contains(&row);
+                    if usable {
+                        (room(row) / money.max(1e-300)).min(self.candidates.limit(row))
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            let total: f64 = limits.iter().map(|limit| limit.min(1.0)).sum();
+            if total <= 0.0 && base.is_empty() {
+                return Err(Error::setting(
+                    "candidates",
+                    "are all forbidden or have nothing left: allow at least one task",
+                ));
+            }
+            // Logs that run out: the rest of the money stays unspent.
+            all_spent = total.min(1.0);
+            let scaled = limits
+                .iter()
+                .map(|limit| limit / all_spent.max(1e-300))
+                .collect();
+            if total <= 0.0 {
+                table
+            } else {
+                table.with_limits(scaled)?
+            }
+        } else {
+            table
+        };
+        let money = money * all_spent;
+        if money <= 0.0 {
+            return self.only_base(base);
+        }
+        let given = faer::Scale(money.recip()) * &known;
+        let problem = Problem {
+            given: Some(given.as_ref()),
+            tolerance: campaign.tolerance,
+            ..Problem::new(campaign.criterion, campaign.need)
+        };
+        let Design {
+            mut atoms,
+            objective,
+            lower_bound,
+            iterations,
+            ..
+        } = match solve(&table, &problem) {
+            Ok(design) => design,
+            // Fewer rows may not reach everything: that is worth nothing, but no error.
+            Err(Error::Unreachable { .. }) if rows.is_some() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        for atom in &mut atoms {
+            atom.row = atom.row.map(row_at);
+        }
+        Ok(Some(Shares {
+            atoms,
+            money,
+            base: base.iter().map(|&row| (row, self.least)).collect(),
+            value: objective / money,
+            lower_bound: lower_bound.map(|bound| bound / money),
+            iterations,
+        }))
+    }
+
+    /// Only the least samples of some rows.
+    pub(super) fn only_base(&self, base: &[usize]) -> Result<Option<Shares>> {
+        let counts = vec![self.least as f64; base.len()];
+        let value = self.value(base, &counts)?;
+        Ok(value.is_finite().then(|| Shares {
+            atoms: Vec::new(),
+            money: 0.0,
+            base: base.iter().map(|&row| (row, self.least)).collect(),
+            value,
+            lower_bound: Some(value),
+            iterations: 0,
+        }))
+    }
+
+    /// The frame of some rows and what is given, with the information of so many samples of each,
+    /// and what is needed there; none if it is out of reach.
+    pub(super) fn scene(&self, rows: &[usize], counts: &[f64]) -> Result<Option<Scene>> {
+        let (frame, columns) = self.frame_of(rows)?;
+        let need = match frame.need(&self.campaign.need) {
+            Ok(need) => need,
+            Err(Error::Unreachable { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let rank = frame.rank();
+        let mut information = self
+            .campaign
+            .given
+            .map_or_else(|| Mat::zeros(rank, rank), |given| frame.congruent(given));
+        for (column, &n) in columns.iter().zip(counts) {
+            add_outer(&mut information, column, n);
+        }
+        Ok(Some(Scene {
+            need,
+            information,
+            columns,
+        }))
+    }
+
+    /// The frame of some rows and what is given, and the rows in it.
+    pub(super) fn frame_of(&self, rows: &[usize]) -> Result<(Frame, Vec<Vec<f64>>)> {
+        let values: Vec<f64> = rows
+            .iter()
+            .flat_map(|&row| self.candidates.row(row).to_vec())
+            .collect();
+        let table = Candidates::new(self.candidates.dim(), &values[..])?;
+        let rows = Rows {
+            values: &values,
+            dim: table.dim(),
+            costs: None,
+        };
+        let frame = Frame::new(rows, table.largest(), self.campaign.given)?;
+        let columns = values
+            .chunks_exact(table.dim())
+            .map(|row| frame.embed(row))
+            .collect();
+        Ok((frame, columns))
+    }
+
+    /// The criterion's value of so many samples of each of some rows.
+    pub(super) fn value(&self, rows: &[usize], counts: &[f64]) -> Result<f64> {
+        let Some(scene) = self.scene(rows, counts)? else {
+            return Ok(f64::INFINITY);
+        };
+        let moment = linalg::product(scene.need.l.as_ref(), scene.need.l.transpose());
+        let value = self
+            .campaign
+            .criterion
+            .value(scene.information.as_ref(), moment.as_ref())?;
+        Ok(value * scene.need.scale * scene.need.scale)
+    }
+
+    /// Whether tasks have to be chosen, not only weighed.
+    pub(super) fn is_selective(&self, relaxed: &Shares) -> bool {
+        let rows = relaxed.rows();
+        let campaign = self.campaign;
+        campaign.switch_cost > 0.0
+            || campaign.min_samples > 1
+            || campaign.max_tasks.is_some_and(|most| rows.len() > most)
+            || self.fixed_cost(&rows) > campaign.budget
+    }
+
+    /// The best shares over exactly these rows, each with its least samples; none if they cannot be
+    /// paid for or do not reach what is needed.
+    pub(super) fn value_of(&self, rows: &[usize]) -> Result<Option<Shares>> {
+        let most = self.campaign.max_tasks.unwrap_or(usize::MAX);
+        if rows.is_empty() || rows.len() > most {
+            return Ok(None);
+        }
+        let money = self.campaign.budget - self.fixed_cost(rows);
+        self.shares(Some(rows.to_vec()), rows, money)
+    }
+}
+
+pub(super) fn add_outer(sum: &mut Mat<f64>, row: &[f64], n: f64) {
+    for (i, a) in row.iter().enumerate() {
+        for (j, b) in row.iter().enumerate() {
+            sum[(i, j)] += n * a * b;
+        }
+    }
+}

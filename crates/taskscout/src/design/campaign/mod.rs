@@ -1,0 +1,274 @@
+//! From a budget to a plan of whole samples, with what campaigns add to a design problem: costs,
+//! switches, logs that run out, tasks that are wanted or not, and data that is there already.
+//!
+//! 1. Tasks that must be used get their samples; what they teach counts as given.
+//! 2. The rest of the budget is a design problem (`solve`), with the share of a task limited by what
+//!    it has left. Its bound holds for every plan that respects the limits.
+//! 3. Where switching costs, tasks are capped or each needs a minimum, tasks are dropped one by one
+//!    while that pays, or has to be done, and then exchanged against others while that pays.
+//! 4. Shares become whole samples. The plan says what that costs, as a factor on the value.
+
+mod ledger;
+mod select;
+mod whole;
+
+use faer::{Mat, MatRef};
+use serde::{Deserialize, Serialize};
+
+use super::{Candidates, Criterion, DesignAtom, Need, Problem, solve_space};
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::rng::Rng;
+use crate::space::Space;
+use ledger::Ledger;
+
+/// What a campaign asks for.
+#[derive(Debug, Clone)]
+pub struct Campaign<'a> {
+    /// What is minimised.
+    pub criterion: Criterion,
+    /// What the targets need.
+    pub need: Need<'a>,
+    /// Samples to plan, or units of cost where samples and switches cost.
+    pub budget: f64,
+    /// Information that is there already, `Σ n_w c_w c_wᵀ`.
+    pub given: Option<MatRef<'a, f64>>,
+    /// What is paid, in units of the budget, for every task of the plan.
+    pub switch_cost: f64,
+    /// Tasks at most.
+    pub max_tasks: Option<usize>,
+    /// Samples that a task gets at least, if it is used.
+    pub min_samples: usize,
+    /// Samples that each candidate has left; `None` for no limit.
+    pub capacities: Option<&'a [Option<usize>]>,
+    /// Candidates that must be used.
+    pub required: &'a [usize],
+    /// Candidates that must not be used.
+    pub forbidden: &'a [usize],
+    /// The relative gap to solve to.
+    pub tolerance: f64,
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTask {
+    /// The task, its share of the budget before rounding, and the reasons for it.
+    #[serde(flatten)]
+    pub atom: DesignAtom,
+    /// Whole samples.
+    pub n: usize,
+    /// What they cost, switch included.
+    pub cost: f64,
+}
+
+/// A plan of whole samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CampaignPlan {
+    /// The tasks, by falling share.
+    pub tasks: Vec<PlannedTask>,
+    /// The criterion's value times the budget, before rounding: with nothing given and nothing
+    /// spent on switches, that of the design.
+    pub objective: f64,
+    /// What no plan within the limits can be below, where the candidates are a table.
+    pub lower_bound: Option<f64>,
+    /// The same value after rounding.
+    pub plan_objective: f64,
+    /// Iterations of the solver.
+    pub iterations: usize,
+    /// What the plan costs, switches included.
+    pub spent: f64,
+}
+
+impl CampaignPlan {
+    /// How far the value before rounding may be above the optimum, relatively.
+    #[must_use]
+    pub fn gap(&self) -> Option<f64> {
+        Some((self.objective - self.lower_bound?) / self.objective)
+    }
+
+    /// What whole samples cost: the value after rounding over that before.
+    #[must_use]
+    pub fn rounding_factor(&self) -> f64 {
+        self.plan_objective / self.objective
+    }
+}
+
+impl<'a> Campaign<'a> {
+    /// A campaign with nothing but a budget.
+    #[must_use]
+    pub fn new(criterion: Criterion, need: Need<'a>, budget: f64) -> Self {
+        Self {
+            criterion,
+            need,
+            budget,
+            given: None,
+            switch_cost: 0.0,
+            max_tasks: None,
+            min_samples: 1,
+            capacities: None,
+            required: &[],
+            forbidden: &[],
+            tolerance: 1e-4,
+        }
+    }
+
+    /// Plans over a table of candidates.
+    ///
+    /// ```
+    /// use taskscout::design::{Campaign, Candidates, Criterion, Need};
+    /// // Two strong winds and a weak one; the target is the sum of the strong ones.
+    /// let winds = Candidates::new(2, vec![1.0, 0.0, 0.0, 1.0, 0.5, 0.5])?;
+    /// let need = Need::Targets { rows: &[1.0, 1.0], weights: None };
+    /// let mut campaign = Campaign::new(Criterion::Trace, need, 100.0);
+    /// assert_eq!(campaign.plan(&winds)?.tasks.iter().map(|task| task.n).sum::<usize>(), 100);
+    /// // A switch that costs 60 samples leaves no money for two winds: the weak one does it alone.
+    /// campaign.switch_cost = 60.0;
+    /// let plan = campaign.plan(&winds)?;
+    /// assert_eq!((plan.tasks.len(), plan.tasks[0].atom.row, plan.tasks[0].n), (1, Some(2), 40));
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Settings that contradict each other or cannot be met, and everything that
+    /// [`solve`](super::solve) refuses.
+    pub fn plan(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
+        self.check(candidates)?;
+        let ledger = Ledger::new(self, candidates)?;
+        let relaxed = ledger.relaxed()?;
+        let mut chosen = relaxed.rows();
+        if ledger.is_selective(&relaxed) {
+            chosen = ledger.select(chosen)?;
+            let value = ledger.value_of(&chosen)?;
+            let Some(value) = value else {
+                return Err(self.unreachable_with_so_few(&chosen));
+            };
+            return ledger.finish(value, &relaxed);
+        }
+        ledger.finish(relaxed.clone(), &relaxed)
+    }
+
+    /// Plans over a task space: the tasks are found first, without limits, and then planned for.
+    ///
+    /// # Errors
+    /// As [`Campaign::plan`]; settings that name candidates do not apply to a space.
+    pub fn plan_space(
+        &self,
+        space: &Space,
+        features: &dyn Features,
+        map: Option<MatRef<'_, f64>>,
+        rng: &mut Rng,
+    ) -> Result<CampaignPlan> {
+        if self.capacities.is_some() || !self.required.is_empty() || !self.forbidden.is_empty() {
+            return Err(Error::setting(
+                "space",
+                "has no rows: capacities and tasks to use or not to use need a table of candidates",
+            ));
+        }
+        self.check_budget()?;
+        let given = self
+            .given
+            .map(|given| faer::Scale(self.budget.recip()) * given);
+        let problem = Problem {
+            given: given.as_ref().map(Mat::as_ref),
+            tolerance: self.tolerance,
+            ..Problem::new(self.criterion, self.need)
+        };
+        let design = solve_space(space, features, map, &problem, rng)?;
+        let k = design.atoms.first().map_or(1, |atom| atom.embedding.len());
+        let rows: Vec<f64> = design
+            .atoms
+            .iter()
+            .flat_map(|atom| atom.embedding.clone())
+            .collect();
+        let mut plan = self.plan(&Candidates::new(k, rows)?)?;
+        for task in &mut plan.tasks {
+            if let Some(row) = task.atom.row {
+                task.atom.task.clone_from(&design.atoms[row].task);
+                task.atom.row = design.atoms[row].row;
+            }
+        }
+        plan.lower_bound = design.lower_bound;
+        plan.iterations = design.iterations;
+        Ok(plan)
+    }
+
+    fn check_budget(&self) -> Result<()> {
+        if !(self.budget >= 1.0 && self.budget.is_finite()) {
+            return Err(Error::setting(
+                "budget",
+                format!("is {}: it must be at least 1", self.budget),
+            ));
+        }
+        if !(self.switch_cost >= 0.0 && self.switch_cost.is_finite()) {
+            return Err(Error::setting(
+                "switch_cost",
+                format!("is {}: it must be at least 0", self.switch_cost),
+            ));
+        }
+        if self.max_tasks == Some(0) {
+            return Err(Error::setting("max_tasks", "is 0: allow at least one task"));
+        }
+        Ok(())
+    }
+
+    fn check(&self, candidates: &Candidates<'_>) -> Result<()> {
+        self.check_budget()?;
+        if let Some(capacities) = self.capacities {
+            Error::check_length("`capacities`", candidates.len(), capacities.len())?;
+        }
+        for (key, rows) in [("required", self.required), ("forbidden", self.forbidden)] {
+            if let Some(row) = rows.iter().find(|&&row| row >= candidates.len()) {
+                return Err(Error::setting(
+                    key,
+                    format!(
+                        "names row {row}, but there are {} candidates, from 0",
+                        candidates.len()
+                    ),
+                ));
+            }
+        }
+        if let Some(row) = self
+            .required
+            .iter()
+            .find(|row| self.forbidden.contains(row))
+        {
+            return Err(Error::setting(
+                "required",
+                format!("names row {row}, which is forbidden too: remove it from one of them"),
+            ));
+        }
+        if self
+            .max_tasks
+            .is_some_and(|most| most < self.required.len())
+        {
+            return Err(Error::setting(
+                "max_tasks",
+                format!(
+                    "is below the {} tasks that must be used: raise it",
+                    self.required.len()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn unreachable_with_so_few(&self, chosen: &[usize]) -> Error {
+        match self.max_tasks {
+            Some(most) if most < chosen.len() => Error::setting(
+                "max_tasks",
+                format!(
+                    "is {most}, but no {most} tasks were found that reach all that the target needs; the fewest found are {}",
+                    chosen.len()
+                ),
+            ),
+            _ => Error::setting(
+                "budget",
+                format!(
+                    "of {} does not pay for the {} tasks that the target needs, with their switches and least samples: raise it",
+                    self.budget,
+                    chosen.len()
+                ),
+            ),
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A table of candidates as a source of atoms.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::Criterion;
+use super::candidates::Candidates;
+use super::frame::Frame;
+use super::frank_wolfe::{Atom, Key, Offer, Source, Stand, diverse, worthwhile};
+use super::master::{Dual, support};
+use super::scan::{Rows, Scored};
+use crate::error::Result;
+use crate::linalg;
+
+/// Candidates that atoms to start from are chosen among, for each direction.
+const POOL: usize = 32;
+
+/// Candidates, the coordinates they are well scaled in, and their squared norms there.
+pub(super) struct Listed<'a> {
+    candidates: &'a Candidates<'a>,
+    /// Costs, infinite for candidates that are left out.
+    costs: Option<Vec<f64>>,
+    frame: Frame,
+    /// Squared norms in the frame over costs: scores are below them times the largest eigenvalue of
+    /// a form. Zero for candidates that no optimum uses.
+    norms: Vec<f64>,
+    /// How many candidates the last search for the best could not rule out by their norm.
+    looked_at: usize,
+}
+
+impl<'a> Listed<'a> {
+    pub(super) fn new(
+        candidates: &'a Candidates<'a>,
+        given: Option<MatRef<'_, f64>>,
+    ) -> Result<Self> {
+        let excluded = (0..candidates.len()).any(|i| candidates.limit(i) <= 0.0);
+        let costs = match (excluded, candidates.costs()) {
+            (false, costs) => costs.map(<[f64]>::to_vec),
+            (true, _) => {
+                let cost = |i| {
+                    if candidates.limit(i) > 0.0 {
+                        candidates.cost(i)
+                    } else {
+                        f64::INFINITY
+                    }
+                };
+                Some((0..candidates.len()).map(cost).collect())
+            }
+        };
+        let rows = Rows {
+            values: candidates.rows(),
+            dim: candidates.dim(),
+            costs: costs.as_deref(),
+        };
+        let frame = Frame::new(rows, candidates.largest(), given)?;
+        let norms = rows.scores(frame.to.as_ref());
+        Ok(Self {
+            candidates,
+            costs,
+            frame,
+            norms,
+            looked_at: 0,
+        })
+    }
+
+    pub(super) fn rows(&self) -> Rows<'_> {
+        Rows {
+            values: self.candidates.rows(),
+            dim: self.candidates.dim(),
+            costs: self.costs.as_deref(),
+        }
+    }
+
+    /// A row as an atom.
+    pub(super) fn atom(&self, index: usize) -> Atom {
+        let scale = self.candidates.cost(index).sqrt().recip();
+        let column = self.frame.embed(self.candidates.row(index));
+        Atom {
+            key: Key::Row(index),
+            column: column.into_iter().map(|value| value * scale).collect(),
+            limit: self.candidates.limit(index),
+        }
+    }
+
+    /// The largest scores up to the limits, and the atoms that have them.
+    fn fill(&self, factor: &Mat<f64>) -> (Vec<usize>, f64) {
+        let mut scored: Vec<Scored> = self
+            .rows()
+            .scores(factor.as_ref())
+            .into_iter()
+            .enumerate()
+            .filter(|&(index, _)| self.norms[index] > 0.0)
+            .map(|(index, score)| Scored { index, score })
+            .collect();
+        scored.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+        let mut room = 0.0;
+        let mut taken = 0;
+        while room < 1.0 && taken < scored.len() {
+            room += self.candidates.limit(scored[taken].index);
+            taken += 1;
+        }
+        scored.truncate(taken);
+        let scores: Vec<f64> = scored.iter().map(|one| one.score).collect();
+        let limits: Vec<f64> = scored
+            .iter()
+            .map(|one| self.candidates.limit(one.index))
+            .collect();
+        (
+            scored.iter().map(|one| one.index).collect(),
+            support(&scores, &limits),
+        )
+    }
+}
+
+impl Source for Listed<'_> {
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn first(&mut self) -> Result<Vec<Atom>> {
+        let rank = self.frame.rank();
+        let mut pool = self.rows().largest(&self.norms);
+        pool.sort_by(|a, b| b.score.total_cmp(&a.score));
+        pool.truncate(POOL * rank);
+        let pool: Vec<Atom> = pool.iter().map(|one| self.atom(one.index)).collect();
+        let mut chosen: Vec<Atom> = pivots(&pool, rank)
+            .into_iter()
+            .map(|i| pool[i].clone())
+            .collect();
+        if self.candidates.is_limited() {
+            let (more, _) = self.fill(&self.frame.to);
+            for index in more {
+                if !chosen.iter().any(|atom| atom.key == Key::Row(index)) {
+                    chosen.push(self.atom(index));
+                }
+            }
+        }
+        Ok(chosen)
+    }
+
+    fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer> {
+        let factor = linalg::product(dual.factor.as_ref(), self.frame.to.as_ref());
+        if self.candidates.is_limited() {
+            let (rows, support) = self.fill(&factor);
+            let atoms = rows.into_iter().map(|index| self.atom(index)).collect();
+            return Ok(Offer {
+                atoms,
+                support,
+                exact: true,
+            });
+        }
+        let gram = linalg::product(dual.factor.transpose(), dual.factor.as_ref());
+        let (values, _) = linalg::eigen(gram.as_ref(), "the scores of a design")?;
+        let reach = values[0] * (1.0 + 1e-12);
+        self.looked_at = self
+            .norms
+            .par_iter()
+            .filter(|&&norm| norm * reach > floor)
+            .count();
+        let mut winners = self
+            .rows()
+            .winners(factor.as_ref(), &self.norms, reach, floor);
+        winners.retain(|one| worthwhile(one.score, floor));
+        winners.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+        let support = winners.first().map_or(floor, |best| best.score);
+        let promising = floor + 0.25 * (support - floor);
+        let atoms = winners.iter().take_while(|one| one.score >= promising);
+        let atoms = diverse(
+            atoms.map(|one| self.atom(one.index)),
+            self.frame.rank().max(2),
+        );
+        Ok(Offer {
+            atoms,
+            support,
+            exact: true,
+        })
+    }
+
+    /// Forgets candidates that cannot be in an optimum.
+    ///
+    /// With `Y` the dual point of the weights `q` and `Y*` an optimal one, `‖Y* − Y‖²` in the metric
+    /// `Σ(q)` is at most the gap `Δ = f(q) − f*`, so that `‖Y*ᵀc‖ ≤ ‖Yᵀc‖ + √Δ · √(cᵀ Σ(q)⁻¹ c)`; the
+    /// atoms of an optimum all have `‖Y*ᵀc‖² = f* − tr(Y*ᵀ G Y*)`.
+    fn screen(&mut self, stand: &Stand<'_>) -> Result<()> {
+        // A pass costs as much as the search for the best: only where that looks at many.
+        let worth = self.looked_at * 8 > self.norms.len();
+        if self.candidates.is_limited() || stand.criterion != Criterion::Trace || !worth {
+            return Ok(());
+        }
+        let gap = (stand.value - stand.lower_bound).max(0.0).sqrt();
+        let needed = stand.lower_bound - (stand.dual.b.max(0.0).sqrt() + gap).powi(2);
+        if needed <= 0.0 {
+            return Ok(());
+        }
+        let root = linalg::cholesky(stand.information.as_ref(), "the information of a design")?
+            .whiten(self.frame.to.as_ref());
+        let factor = linalg::product(stand.dual.factor.as_ref(), self.frame.to.as_ref());
+        let scores = self.rows().scores(factor.as_ref());
+        let sizes = self.rows().scores(root.as_ref());
+        let least = needed.sqrt() * (1.0 - 1e-9);
+        for ((norm, score), size) in self.norms.iter_mut().zip(scores).zip(sizes) {
+            if score.sqrt() + gap * size.sqrt() < least {
+                *norm = 0.0;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of some atoms, one after the other the one with the most that the ones before do not have.
+pub(super) fn pivots(pool: &[Atom], count: usize) -> Vec<usize> {
+    let mut left: Vec<Vec<f64>> = pool.iter().map(|atom| atom.column.clone()).collect();
+    let mut chosen = Vec::new();
+    for _ in 0..count.min(pool.len()) {
+        let sizes = left.iter().map(|rest| linalg::dot(rest, rest));
+        let Some((best, size)) = sizes
+            .enumerate()
+            .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        else {
+            break;
+        };
+        if size <= 1e-20 {
+            break;
+        }
+        chosen.push(best);
+        let pivot: Vec<f64> = left[best].iter().map(|value| value / size.sqrt()).collect();
+        for rest in &mut left {
+            let along = linalg::dot(rest, &pivot);
+            rest.iter_mut()
+                .zip(&pivot)
+                .for_each(|(value, p)| *value -= along * p);
+        }
+    }
+    chosen
+}

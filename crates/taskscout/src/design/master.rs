@@ -1,0 +1,125 @@
+//! The weights of a few atoms: the inner problem of every step of the solver.
+//!
+//! Over atoms `c_1 … c_m` in a well-scaled frame, with information `Σ(q) = G + Σ q_i c_i c_iᵀ`:
+//!
+//! - trace: `min f(q) = tr(Σ(q)⁻¹ L Lᵀ)`;
+//! - max-eigenvalue: `max t` such that `Σ(q) − t L Lᵀ ⪰ 0`, which is `1/t = λ_max(Σ(q)⁻¹ L Lᵀ)`;
+//!
+//! both with `Σ q_i = 1` and `0 ≤ q_i ≤ u_i`, by primal–dual interior points with exact second
+//! derivatives. These have rank at most `r·s` and `r²`, so that many atoms cost little more than few.
+//!
+//! Each also gives a **dual point**: a factor `R`, with `‖R c‖²` the score of an atom, and numbers
+//! `a, b` such that no design has a value below `a² / (b + max_q Σ q_i ‖R c_i‖²)`.
+//!
+//! - trace: `R = Yᵀ` with `Y = Σ⁻¹ L`, because `tr(Σ⁻¹ L Lᵀ) = max_Y 2 tr(YᵀL) − tr(Yᵀ Σ Y)` and the
+//!   best multiple of any `Y` gives `(tr YᵀL)² / tr(Yᵀ Σ Y)`;
+//! - max-eigenvalue: `RᵀR = W`, because `t ≤ tr(W Σ)` for every `W ⪰ 0` with `tr(W A) = 1`: the other
+//!   side of a matrix game in which a design plays against a distribution over directions.
+
+use faer::{Mat, MatRef};
+
+use super::{Criterion, max_eigenvalue, trace};
+use crate::error::Result;
+use crate::linalg;
+
+/// Information added to every direction of the frame, far below that of an average candidate: a
+/// design that needs few directions would have a singular `Σ`. Bounds hold without it.
+pub(super) const RIDGE: f64 = 1e-10;
+/// Share of the start that is spread evenly, to be away from the bounds.
+const SPREAD: f64 = 0.05;
+/// Room beyond the budget below which limits leave nothing to choose.
+const NO_ROOM: f64 = 1e-9;
+
+/// The problem that the weights solve.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Master<'a> {
+    pub(super) criterion: Criterion,
+    /// `L`, `r × s`.
+    pub(super) need: MatRef<'a, f64>,
+    /// `G`, `r × r`.
+    pub(super) given: MatRef<'a, f64>,
+}
+
+/// A dual point.
+#[derive(Debug, Clone)]
+pub(super) struct Dual {
+    /// `R`.
+    pub(super) factor: Mat<f64>,
+    pub(super) a: f64,
+    pub(super) b: f64,
+}
+
+impl Dual {
+    /// A value that no design is below, given `max_q Σ q_i ‖R c_i‖²`.
+    pub(super) fn bound(&self, support: f64) -> f64 {
+        self.a * self.a / (self.b + support)
+    }
+
+    /// The score of an atom.
+    pub(super) fn score(&self, atom: &[f64]) -> f64 {
+        super::scan::squared_image(self.factor.as_ref(), atom)
+    }
+}
+
+/// Weights and what they are worth.
+#[derive(Debug, Clone)]
+pub(super) struct Weights {
+    pub(super) q: Vec<f64>,
+    pub(super) value: f64,
+    pub(super) dual: Dual,
+}
+
+impl Master<'_> {
+    /// Weights of the columns of `atoms` within `limits`, from a start near which the solution is
+    /// expected, to a relative gap of `tolerance` over these atoms.
+    pub(super) fn solve(
+        &self,
+        atoms: MatRef<'_, f64>,
+        limits: &[f64],
+        start: &[f64],
+        tolerance: f64,
+    ) -> Result<Weights> {
+        let room: f64 = limits.iter().sum();
+        let forced = room <= 1.0 + NO_ROOM;
+        let spread = if forced { 1.0 } else { SPREAD };
+        let q: Vec<f64> = start
+            .iter()
+            .zip(limits)
+            .map(|(q, limit)| (1.0 - spread) * q + spread * limit / room)
+            .collect();
+        match self.criterion {
+            Criterion::Trace if forced => trace::weigh(self, atoms, q),
+            Criterion::Trace => trace::solve(self, atoms, limits, q, tolerance),
+            Criterion::MaxEigenvalue if forced => max_eigenvalue::weigh(self, atoms, q),
+            Criterion::MaxEigenvalue => max_eigenvalue::solve(self, atoms, limits, q, tolerance),
+        }
+    }
+
+    /// `Σ(q)`, with the ridge.
+    pub(super) fn information(&self, atoms: MatRef<'_, f64>, q: &[f64]) -> Mat<f64> {
+        let weighted = Mat::from_fn(atoms.nrows(), atoms.ncols(), |i, j| atoms[(i, j)] * q[j]);
+        let mut sum = linalg::product(weighted.as_ref(), atoms.transpose());
+        sum += self.given;
+        (0..sum.nrows()).for_each(|i| sum[(i, i)] += RIDGE);
+        sum
+    }
+}
+
+/// `max Σ q_i s_i` over `Σ q = 1`, `0 ≤ q ≤ u`: the best scores first, each up to its limit.
+pub(super) fn support(scores: &[f64], limits: &[f64]) -> f64 {
+    if limits.iter().all(|&limit| limit >= 1.0) {
+        return scores.iter().copied().fold(0.0, f64::max);
+    }
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+    let (mut left, mut sum) = (1.0_f64, 0.0);
+    for i in order {
+        let share = limits[i].min(left);
+        sum += share * scores[i];
+        left -= share;
+        if left <= 0.0 {
+            break;
+        }
+    }
+    sum
+}

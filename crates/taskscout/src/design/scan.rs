@@ -1,0 +1,215 @@
+//! Passes over a matrix of candidates, block by block on all cores.
+//!
+//! A block is a matrix in `faer`'s layout (a row-major candidate is a column), so its images under a
+//! small factor `R` are one product, and `‖R c‖²` costs little more than reading the candidate.
+//! Blocks have a fixed size and results are joined in their order: the number of threads does not
+//! show.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+/// Candidates whose images are computed at once.
+const BLOCK: usize = 512;
+/// Blocks whose sums are added up before they are joined.
+const GROUP: usize = 16;
+/// Share of a block below which its candidates are scored one by one.
+const SPARSE: usize = 8;
+
+/// Candidates as the passes see them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) values: &'a [f64],
+    pub(super) dim: usize,
+    /// What a sample costs: its information counts `1/cost`.
+    pub(super) costs: Option<&'a [f64]>,
+}
+
+/// A candidate and its score.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Scored {
+    pub(super) index: usize,
+    pub(super) score: f64,
+}
+
+impl Rows<'_> {
+    fn count(&self) -> usize {
+        self.values.len() / self.dim
+    }
+
+    fn block(&self) -> usize {
+        // Small tables are cut finer, so that there is a choice of winners.
+        (self.count() / 256).clamp(1, BLOCK)
+    }
+
+    fn cost(&self, index: usize) -> f64 {
+        self.costs.map_or(1.0, |costs| costs[index])
+    }
+
+    /// `Σ (R c)(R c)ᵀ / cost`, divided by the number of candidates; without a factor, of `c` itself.
+    pub(super) fn gram(&self, factor: Option<MatRef<'_, f64>>) -> Mat<f64> {
+        let rank = factor.map_or(self.dim, |factor| factor.nrows());
+        let groups: Vec<Mat<f64>> = self
+            .values
+            .par_chunks(BLOCK * GROUP * self.dim)
+            .enumerate()
+            .map(|(group, values)| {
+                let mut sum = Mat::zeros(rank, rank);
+                let mut images = vec![0.0; rank * BLOCK];
+                for (block, values) in values.chunks(BLOCK * self.dim).enumerate() {
+                    let n = values.len() / self.dim;
+                    let images = &mut images[..rank * n];
+                    let images = match factor {
+                        None if self.costs.is_none() => values,
+                        _ => {
+                            let first = (group * GROUP + block) * BLOCK;
+                            self.scaled_images(factor, values, first, images);
+                            images
+                        }
+                    };
+                    let images = MatRef::from_column_major_slice(images, rank, n);
+                    let add = Accum::Add;
+                    matmul(sum.as_mut(), add, images, images.transpose(), 1.0, Par::Seq);
+                }
+                sum
+            })
+            .collect();
+        let count = self.count() as f64;
+        let mut total = Mat::zeros(rank, rank);
+        groups.iter().for_each(|group| total += group);
+        Mat::from_fn(rank, rank, |i, j| {
+            (total[(i, j)] + total[(j, i)]) / (2.0 * count)
+        })
+    }
+
+    /// Writes `R c / √cost` for every candidate of a block.
+    fn scaled_images(
+        &self,
+        factor: Option<MatRef<'_, f64>>,
+        values: &[f64],
+        first: usize,
+        out: &mut [f64],
+    ) {
+        match factor {
+            Some(factor) => image(factor, values, self.dim, out),
+            None => out.copy_from_slice(values),
+        }
+        if self.costs.is_some() {
+            let rank = out.len() / (values.len() / self.dim);
+            for (offset, image) in out.chunks_exact_mut(rank).enumerate() {
+                let scale = self.cost(first + offset).sqrt().recip();
+                image.iter_mut().for_each(|value| *value *= scale);
+            }
+        }
+    }
+
+    /// The candidate of every block that has the largest of some values.
+    pub(super) fn largest(&self, values: &[f64]) -> Vec<Scored> {
+        let block = self.block();
+        let best = values.par_chunks(block).enumerate().map(|(chunk, values)| {
+            let mut best = Scored {
+                index: 0,
+                score: 0.0,
+            };
+            for (offset, &score) in values.iter().enumerate() {
+                if score > best.score {
+                    best = Scored {
+                        index: chunk * block + offset,
+                        score,
+                    };
+                }
+            }
+            best
+        });
+        let best: Vec<Scored> = best.collect();
+        best.into_iter().filter(|best| best.score > 0.0).collect()
+    }
+
+    /// `‖R c‖² / cost` for every candidate.
+    pub(super) fn scores(&self, factor: MatRef<'_, f64>) -> Vec<f64> {
+        let mut scores = vec![0.0; self.count()];
+        let blocks = scores
+            .par_chunks_mut(BLOCK)
+            .zip(self.values.par_chunks(BLOCK * self.dim));
+        blocks.enumerate().for_each(|(block, (scores, values))| {
+            self.score_block(factor, values, block * BLOCK, scores);
+        });
+        scores
+    }
+
+    fn score_block(&self, factor: MatRef<'_, f64>, values: &[f64], first: usize, out: &mut [f64]) {
+        let rank = factor.nrows();
+        let mut images = vec![0.0; rank * out.len()];
+        image(factor, values, self.dim, &mut images);
+        for ((offset, score), image) in out.iter_mut().enumerate().zip(images.chunks_exact(rank)) {
+            *score =
+                image.iter().map(|value| value * value).sum::<f64>() / self.cost(first + offset);
+        }
+    }
+
+    /// The best candidate of every block among those above a floor, for the form `‖R c‖² / cost`.
+    ///
+    /// `bounds[i]` times `reach` is above the score of candidate `i`, which spares reading most
+    /// candidates where norms differ.
+    pub(super) fn winners(
+        &self,
+        factor: MatRef<'_, f64>,
+        bounds: &[f64],
+        reach: f64,
+        floor: f64,
+    ) -> Vec<Scored> {
+        let block = self.block();
+        let least = floor / reach;
+        let blocks = bounds
+            .par_chunks(block)
+            .zip(self.values.par_chunks(block * self.dim));
+        let best = blocks.enumerate().map(|(index, (bounds, values))| {
+            let first = index * block;
+            let hopeful = bounds.iter().filter(|&&bound| bound > least).count();
+            if hopeful == 0 {
+                return None;
+            }
+            let mut scores = vec![0.0; bounds.len()];
+            if hopeful * SPARSE > bounds.len() {
+                self.score_block(factor, values, first, &mut scores);
+            }
+            let mut best: Option<Scored> = None;
+            for (offset, &bound) in bounds.iter().enumerate() {
+                if bound <= least {
+                    continue;
+                }
+                let score = if hopeful * SPARSE > bounds.len() {
+                    scores[offset]
+                } else {
+                    let row = &values[offset * self.dim..(offset + 1) * self.dim];
+                    squared_image(factor, row) / self.cost(first + offset)
+                };
+                if score > best.map_or(floor, |best| best.score) {
+                    let index = first + offset;
+                    best = Some(Scored { index, score });
+                }
+            }
+            best
+        });
+        best.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+}
+
+/// Writes `R c` for every candidate of a block.
+fn image(factor: MatRef<'_, f64>, values: &[f64], dim: usize, out: &mut [f64]) {
+    let n = values.len() / dim;
+    let block = MatRef::from_column_major_slice(values, dim, n);
+    let out = MatMut::from_column_major_slice_mut(out, factor.nrows(), n);
+    matmul(out, Accum::Replace, factor, block, 1.0, Par::Seq);
+}
+
+/// `‖R c‖²` of one candidate.
+pub(super) fn squared_image(factor: MatRef<'_, f64>, row: &[f64]) -> f64 {
+    let entry = |i: usize| -> f64 {
+        row.iter()
+            .enumerate()
+            .map(|(j, x)| factor[(i, j)] * x)
+            .sum()
+    };
+    (0..factor.nrows()).map(|i| entry(i).powi(2)).sum()
+}

@@ -1,0 +1,176 @@
+//! A task space that cannot be listed as a source of atoms: each is a search of its own.
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::candidates::Candidates;
+use super::frame::Frame;
+use super::frank_wolfe::{Atom, Key, Offer, Source, worthwhile};
+use super::listed::pivots;
+use super::master::Dual;
+use super::scan::Rows;
+use crate::error::Result;
+use crate::features::{Features, apply_row};
+use crate::linalg;
+use crate::rng::Rng;
+use crate::space::{QuadraticForm, TaskSpace};
+
+/// Tasks drawn to get an idea of the space, and as many for each task feature.
+const SAMPLES: usize = 256;
+const SAMPLES_PER_FEATURE: usize = 8;
+/// Part of an embedding that tasks drawn so far must miss for another task to be worth adding.
+const NEW: f64 = 1e-6;
+
+/// A space, seen through features and a task map.
+pub(super) struct Searched<'a> {
+    space: &'a dyn TaskSpace,
+    features: &'a dyn Features,
+    /// `B`, `k × d`.
+    map: MatRef<'a, f64>,
+    rng: &'a mut Rng,
+    frame: Frame,
+    tasks: Vec<Vec<f64>>,
+}
+
+impl<'a> Searched<'a> {
+    pub(super) fn new(
+        space: &'a dyn TaskSpace,
+        features: &'a dyn Features,
+        map: MatRef<'a, f64>,
+        given: Option<MatRef<'_, f64>>,
+        rng: &'a mut Rng,
+    ) -> Result<Self> {
+        let wanted = SAMPLES + SAMPLES_PER_FEATURE * features.dim();
+        let mut tasks = Vec::with_capacity(wanted);
+        for _ in 0..wanted {
+            tasks.push(space.sample(rng)?);
+        }
+        loop {
+            let embed = |task: &Vec<f64>| linalg::apply(map, &apply_row(features, task));
+            let rows: Vec<f64> = tasks.iter().flat_map(embed).collect();
+            let candidates = Candidates::new(map.nrows(), rows)?;
+            let rows = Rows {
+                values: candidates.rows(),
+                dim: map.nrows(),
+                costs: None,
+            };
+            let frame = Frame::new(rows, candidates.largest(), given)?;
+            // A rare category may not be among the tasks drawn.
+            match unseen(space, features, map, &frame, rng)? {
+                Some(task) => tasks.push(task),
+                None => {
+                    return Ok(Self {
+                        space,
+                        features,
+                        map,
+                        rng,
+                        frame,
+                        tasks,
+                    });
+                }
+            }
+        }
+    }
+
+    /// A task as an atom.
+    pub(super) fn atom(&self, task: Vec<f64>) -> Atom {
+        let embedding = linalg::apply(self.map, &apply_row(self.features, &task));
+        Atom {
+            column: self.frame.embed(&embedding),
+            key: Key::Task(task),
+            limit: 1.0,
+        }
+    }
+}
+
+/// A task that reaches a direction which the tasks drawn so far miss.
+fn unseen(
+    space: &dyn TaskSpace,
+    features: &dyn Features,
+    map: MatRef<'_, f64>,
+    frame: &Frame,
+    rng: &mut Rng,
+) -> Result<Option<Vec<f64>>> {
+    let missing = frame.missing();
+    if missing.nrows() == 0 {
+        return Ok(None);
+    }
+    let factor = linalg::product(missing.as_ref(), map);
+    let matrix = linalg::product(factor.transpose(), factor.as_ref());
+    let form = QuadraticForm {
+        features,
+        matrix: matrix.as_ref(),
+    };
+    let atom = space.best_atom(&form, rng)?;
+    Ok((atom.value.sqrt() > NEW).then_some(atom.task))
+}
+
+impl Source for Searched<'_> {
+    fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    fn first(&mut self) -> Result<Vec<Atom>> {
+        let pool: Vec<Atom> = self
+            .tasks
+            .iter()
+            .map(|task| self.atom(task.clone()))
+            .collect();
+        let chosen = pivots(&pool, self.frame.rank());
+        Ok(chosen
+            .into_iter()
+            .map(|index| pool[index].clone())
+            .collect())
+    }
+
+    fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer> {
+        let inner = linalg::product(self.frame.to.as_ref(), self.map);
+        let factor = linalg::product(dual.factor.as_ref(), inner.as_ref());
+        let matrix = linalg::product(factor.transpose(), factor.as_ref());
+        let form = QuadraticForm {
+            features: self.features,
+            matrix: matrix.as_ref(),
+        };
+        let best = self.space.best_atom(&form, self.rng)?;
+        let atoms = if worthwhile(best.value, floor) {
+            vec![self.atom(best.task)]
+        } else {
+            Vec::new()
+        };
+        Ok(Offer {
+            atoms,
+            support: best.value,
+            exact: best.exact,
+        })
+    }
+}
+
+/// The embeddings of many tasks, row-major.
+pub(super) fn embeddings(
+    tasks: &[f64],
+    features: &dyn Features,
+    map: Option<MatRef<'_, f64>>,
+) -> Vec<f64> {
+    const BLOCK: usize = 1024;
+    let (width, d) = (features.input_dim(), features.dim());
+    let k = map.map_or(d, |map| map.nrows());
+    let mut out = vec![0.0; tasks.len() / width * k];
+    let blocks = out
+        .par_chunks_mut(BLOCK * k)
+        .zip(tasks.par_chunks(BLOCK * width));
+    blocks.for_each(|(out, tasks)| {
+        let Some(map) = map else {
+            return features.apply(tasks, out);
+        };
+        let n = tasks.len() / width;
+        let mut applied = vec![0.0; n * d];
+        features.apply(tasks, &mut applied);
+        let images = linalg::product(map, MatRef::from_column_major_slice(&applied, d, n));
+        for (row, out) in out.chunks_exact_mut(k).enumerate() {
+            out.iter_mut()
+                .enumerate()
+                .for_each(|(i, value)| *value = images[(i, row)]);
+        }
+    });
+    out
+}
