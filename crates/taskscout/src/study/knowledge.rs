@@ -2,6 +2,8 @@
 
 use faer::Mat;
 
+use serde::{Deserialize, Serialize};
+
 use super::Study;
 use crate::data::TargetRows;
 use crate::error::{Error, Result};
@@ -10,7 +12,49 @@ use crate::model::Model;
 use crate::strategy::Knowledge;
 use crate::target::TargetKind;
 
+/// What a study has learnt so far, in the terms of a design problem of one's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Needs {
+    /// `B`, its source part: embeddings are `B ψ_W(w)`.
+    #[serde(with = "linalg::serde_mat")]
+    pub map: Mat<f64>,
+    /// `A = E[c_0 c_0ᵀ]` over the targets, insignificant eigenvalues clipped.
+    #[serde(with = "linalg::serde_mat")]
+    pub moment: Mat<f64>,
+    /// The information of all source samples so far, `Σ n_w c_w c_wᵀ`.
+    #[serde(with = "linalg::serde_mat")]
+    pub given: Mat<f64>,
+    /// The embeddings of the single targets.
+    pub targets: Vec<Vec<f64>>,
+}
+
 impl Study {
+    /// What the model of everything told so far says about embeddings, for use with
+    /// [`design`](crate::design).
+    ///
+    /// # Errors
+    /// Too little data to fit a model, or nothing known of the targets.
+    pub fn needs(&self) -> Result<Needs> {
+        let model = self.model()?;
+        let knowledge = self.knowledge(&model)?;
+        let map = model.map.source(0, self.config.source_features()).to_owned();
+        let k = model.dim();
+        let mut given = Mat::zeros(k, k);
+        for entry in self.data.sources() {
+            let embedding = model.map.embedding(&entry.features, 0)?;
+            let n = entry.statistics.count() as f64;
+            for i in 0..k {
+                (0..k).for_each(|j| given[(i, j)] += n * embedding[i] * embedding[j]);
+            }
+        }
+        Ok(Needs {
+            map,
+            moment: knowledge.need,
+            given,
+            targets: knowledge.targets,
+        })
+    }
+
     /// What a model says, in the terms that designs need.
     pub(super) fn knowledge<'a>(&self, model: &'a Model) -> Result<Knowledge<'a>> {
         let k = model.dim();

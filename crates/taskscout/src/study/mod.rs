@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
 pub use config::{Oracle, StudyConfig};
+pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Samples, Stage, TargetRows, TaskData};
