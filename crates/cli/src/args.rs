@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
+
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, about, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -34,6 +36,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: ExperimentOptions,
     },
+    /// Plan which tasks to collect data from, and how much of each
+    #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Design(Box<DesignOptions>),
 }
 
 /// The experiments that come with the command.

@@ -31,3 +31,9 @@ impl From<taskscout::Error> for CliError {
         }
     }
 }
+
+impl From<taskscout_tables::Error> for CliError {
+    fn from(error: taskscout_tables::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}

@@ -1,6 +1,7 @@
 //! The `taskscout` command: which tasks should I collect data from next?
 
 mod args;
+mod design;
 mod error;
 mod experiment;
 mod progress;
@@ -43,5 +44,6 @@ fn dispatch(cli: Cli) -> Result<()> {
             }
             experiment::execute(config, &options)
         }
+        Command::Design(options) => design::execute(&options),
     }
 }

@@ -56,7 +56,7 @@ class Optimum:
         outer = (candidates[:, :, None] * candidates[:, None, :]).reshape(n, k * k)
         information = cp.reshape(outer.T @ self.q, (k, k), order="C")
         if criterion == "trace":
-            # tr(L' S^-1 L) as one cone: as a sum over the columns of L it takes 20 times as long.
+            # tr(L' S^-1 L) as one cone: a sum over the columns of L takes up to 20 times as long.
             goal = cp.Minimize(cp.matrix_frac(root, information))
             constraints = []
         else:

@@ -108,6 +108,9 @@ fn warm_up(
     ))
 }
 
+/// Our time, cvxpy's, and the solver's seconds in it.
+type Round = (Timing, Timing, f64);
+
 /// One problem to one gap, ours and cvxpy's.
 struct Pair {
     case: Case,
@@ -116,8 +119,7 @@ struct Pair {
     /// The optimum that the solver states, and the value of its weights.
     stated: f64,
     theirs: f64,
-    /// Our time, cvxpy's, and the solver's seconds in it.
-    turns: Vec<(Timing, Timing, f64)>,
+    turns: Vec<Round>,
 }
 
 /// Part 1: the comparison with cvxpy.
@@ -213,9 +215,7 @@ fn print_times(pairs: &[Pair]) {
         "problem", "gap", "ours", "CPU", "cvxpy", "CPU", "solver", "ratio", "CPU", "solver"
     );
     for pair in pairs {
-        let of = |read: &dyn Fn(&(Timing, Timing, f64)) -> Option<f64>| {
-            median(pair.turns.iter().filter_map(read))
-        };
+        let of = |read: &dyn Fn(&Round) -> Option<f64>| median(pair.turns.iter().filter_map(read));
         println!(
             "{} {:>6.0e} | {:>8.3} {:>8.3} | {:>9.1} {:>9.1} {:>9.1} | {:>7.0} {:>7.0} {:>7.0}{}",
             pair.case.name(),

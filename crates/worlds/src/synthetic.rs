@@ -1,4 +1,4 @@
-//! Data that follow the model `y = ψ_X(x)ᵀ B_X B w + ξ` exactly.
+//! Data that follow the model `y = ψ_X(x)ᵀ B_X B ψ_W(w) + ξ` exactly.
 //!
 //! `B` is ill-conditioned on purpose, so that some directions of the representation are hard to
 //! see: entries uniform on [0, 1]; columns from a third on equal to the last; a tenth of uniform
@@ -8,9 +8,10 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
+use taskscout::space::{Space, TaskSpace as _};
 use taskscout::{Error, Result};
 
 /// The shape of a synthetic world.
@@ -19,8 +20,14 @@ use taskscout::{Error, Result};
 pub struct SyntheticConfig {
     /// `ψ_X`.
     pub input_features: FeatureMap,
-    /// Source tasks live in the unit ball of this dimension.
+    /// Number of task features of a source task: columns of `B`, less the target's.
     pub source_dim: usize,
+    /// Where source tasks live; the unit ball of `source_dim` parameters if not given.
+    #[serde(default)]
+    pub space: Option<Space>,
+    /// `ψ_W`, of `source_dim` features; the identity if not given.
+    #[serde(default)]
+    pub task_features: Option<FeatureMap>,
     /// Dimension of the representation.
     pub k: usize,
     /// Standard deviation of the noise.
@@ -33,6 +40,8 @@ pub struct SyntheticConfig {
 #[derive(Debug, Clone)]
 pub struct Synthetic {
     config: SyntheticConfig,
+    space: Space,
+    task_features: FeatureMap,
     representation: Mat<f64>,
     map: Mat<f64>,
     /// `E[ψ ψᵀ]` over inputs.
@@ -59,12 +68,36 @@ impl Synthetic {
                 format!("is {}: it must be at least 0 and finite", config.noise),
             ));
         }
+        let space = match &config.space {
+            Some(space) => space.clone(),
+            None => Space::ball(config.source_dim, 1.0)?,
+        };
+        let task_features = match &config.task_features {
+            Some(map) => map.clone(),
+            None => FeatureMap::identity(config.source_dim)?,
+        };
+        let fits =
+            task_features.dim() == config.source_dim && task_features.input_dim() == space.dim();
+        if !fits {
+            return Err(Error::setting(
+                "space",
+                format!(
+                    "has tasks of {} parameters and `task_features` make {} of {}, but `source_dim` is {}: they must fit each other",
+                    space.dim(),
+                    task_features.dim(),
+                    task_features.input_dim(),
+                    config.source_dim
+                ),
+            ));
+        }
         let mut rng = derive(config.matrix_seed, Purpose::World, &[]);
         let map = ill_conditioned(config.k, config.source_dim + 1, &mut rng);
         let representation = orthonormal(d, config.k, &mut rng);
         let second_moment = second_moment(&config.input_features)?;
         Ok(Self {
             config,
+            space,
+            task_features,
             representation,
             map,
             second_moment,
@@ -75,6 +108,18 @@ impl Synthetic {
     #[must_use]
     pub fn config(&self) -> &SyntheticConfig {
         &self.config
+    }
+
+    /// Where source tasks live.
+    #[must_use]
+    pub fn space(&self) -> &Space {
+        &self.space
+    }
+
+    /// `ψ_W`.
+    #[must_use]
+    pub fn task_features(&self) -> &FeatureMap {
+        &self.task_features
     }
 
     /// The true `B_X`, orthonormal.
@@ -100,7 +145,7 @@ impl Synthetic {
     /// The true embedding of a source task.
     #[must_use]
     pub fn embedding(&self, task: &[f64]) -> Vec<f64> {
-        multiply(self.source_map(), task)
+        multiply(self.source_map(), &apply_row(&self.task_features, task))
     }
 
     /// The true embedding of the target.
@@ -155,13 +200,7 @@ impl Synthetic {
 
 impl TaskSource for Synthetic {
     fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
-        if task.len() != self.config.source_dim {
-            return Err(Error::WrongLength {
-                place: "the task".into(),
-                expected: self.config.source_dim,
-                found: task.len(),
-            });
-        }
+        self.space.check(task)?;
         let coefficients = multiply(self.representation.as_ref(), &self.embedding(task));
         self.draw(&coefficients, n, rng)
     }

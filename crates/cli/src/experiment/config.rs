@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
+use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
 use taskscout_worlds::{Synthetic, SyntheticConfig};
 
@@ -104,8 +105,8 @@ impl TryFrom<String> for StrategyRun {
             .into_iter()
             .find(|kind| kind.name() == name);
         match kind {
-            Some(kind) if save_task && !kind.is_active() => Err(format!(
-                "strategy `{text}`: only active strategies can save tasks, so use `{name}`"
+            Some(kind) if save_task && !kind.explores() => Err(format!(
+                "strategy `{text}`: only `agnostic` and `aware` can save tasks, so use `{name}`"
             )),
             Some(kind) => Ok(Self { kind, save_task }),
             None => {
@@ -125,6 +126,12 @@ pub(crate) struct WorldConfig {
     kind: WorldKind,
     input_features: FeatureMap,
     source_dim: usize,
+    /// Where source tasks live; the unit ball if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    space: Option<Space>,
+    /// Features of a task; its parameters if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_features: Option<FeatureMap>,
     k: usize,
     noise: f64,
     #[serde(default)]
@@ -144,6 +151,8 @@ impl WorldConfig {
         let world = SyntheticConfig {
             input_features: self.input_features.clone(),
             source_dim: self.source_dim,
+            space: self.space.clone(),
+            task_features: self.task_features.clone(),
             k: self.k,
             noise: self.noise,
             matrix_seed: self.matrix_seed,
@@ -319,7 +328,7 @@ impl ExperimentConfig {
                 save_task: true,
                 ..run
             };
-            if run.kind.is_active() && !self.strategies.contains(&saving) {
+            if run.kind.explores() && !self.strategies.contains(&saving) {
                 self.strategies.push(saving);
             }
         }

@@ -3,11 +3,10 @@
 use std::time::Instant;
 
 use taskscout::data::{Stage, Statistics};
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::Features as _;
 use taskscout::metric;
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
-use taskscout::space::Space;
 use taskscout::strategy::{Plan, StrategyConfig};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
@@ -69,11 +68,10 @@ pub(crate) fn study_config(
     run: StrategyRun,
     seed: u64,
 ) -> Result<StudyConfig> {
-    let dim = world.config().source_dim;
     let learner = &config.learner;
     Ok(StudyConfig {
-        space: Space::ball(dim, 1.0)?,
-        task_features: FeatureMap::identity(dim)?,
+        space: world.space().clone(),
+        task_features: world.task_features().clone(),
         input_features: world.config().input_features.clone(),
         outputs: 1,
         targets: vec![Target::unknown("target")],

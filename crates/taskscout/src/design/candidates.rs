@@ -202,11 +202,7 @@ fn largest_by_column(dim: usize, rows: &[f64]) -> Vec<f64> {
             let mut largest = vec![0.0_f64; dim];
             for row in block.chunks_exact(dim) {
                 for (top, value) in largest.iter_mut().zip(row) {
-                    // `f64::max` would lose a NaN.
-                    let size = value.abs();
-                    if !(size <= *top) {
-                        *top = size;
-                    }
+                    *top = larger(*top, value.abs());
                 }
             }
             largest
@@ -214,11 +210,14 @@ fn largest_by_column(dim: usize, rows: &[f64]) -> Vec<f64> {
         .collect();
     let join = |mut all: Vec<f64>, block: Vec<f64>| {
         for (top, value) in all.iter_mut().zip(block) {
-            if !(value <= *top) {
-                *top = value;
-            }
+            *top = larger(*top, value);
         }
         all
     };
     blocks.into_iter().reduce(join).unwrap_or_default()
+}
+
+/// The larger of two numbers, NaN if one of them is: `f64::max` would lose it.
+fn larger(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
 }

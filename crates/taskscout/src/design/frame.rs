@@ -42,6 +42,8 @@ pub(super) struct Frame {
 pub(super) struct Factor {
     pub(super) l: Mat<f64>,
     pub(super) scale: f64,
+    /// Part of the need that is out of reach and was left out.
+    pub(super) missed: f64,
 }
 
 impl Frame {
@@ -127,8 +129,9 @@ impl Frame {
         linalg::product(half.as_ref(), self.to.transpose())
     }
 
-    /// What the target needs, or which part of it no candidate reaches.
-    pub(super) fn need(&self, need: &Need<'_>) -> Result<Factor> {
+    /// What the target needs, or which part of it no candidate reaches. A `partial` need leaves
+    /// that part out.
+    pub(super) fn need(&self, need: &Need<'_>, partial: bool) -> Result<Factor> {
         let (raw, reached) = match need {
             Need::Everything => {
                 // The projection onto the directions that are reached.
@@ -163,9 +166,11 @@ impl Frame {
                 (Some(columns), reached)
             }
         };
-        if let Some(raw) = raw {
-            self.check_reach(raw.as_ref())?;
-        }
+        let missed = match raw.map(|raw| self.check_reach(raw.as_ref())) {
+            None | Some(Ok(())) => 0.0,
+            Some(Err(Error::Unreachable { share, .. })) if partial => share,
+            Some(Err(error)) => return Err(error),
+        };
         let nothing = || Error::setting("target", "is zero: there is nothing to design for");
         let top = largest_entry(reached.as_ref());
         if !(top > 0.0 && top.is_finite()) {
@@ -185,6 +190,7 @@ impl Frame {
         Ok(Factor {
             l,
             scale: top * size,
+            missed,
         })
     }
 

@@ -92,6 +92,8 @@ pub(super) struct Solution {
     pub(super) objective: f64,
     pub(super) lower_bound: Option<f64>,
     pub(super) iterations: usize,
+    /// Part of the need that is out of reach.
+    pub(super) missed: f64,
 }
 
 /// Solves a design problem over the atoms of a source, starting from `known` ones if there are any.
@@ -101,7 +103,7 @@ pub(super) fn solve(
     known: Vec<Atom>,
 ) -> Result<Solution> {
     problem.check()?;
-    let need = source.frame().need(&problem.need)?;
+    let need = source.frame().need(&problem.need, problem.partial)?;
     let rank = source.frame().rank();
     let given = match problem.given {
         None => Mat::zeros(rank, rank),
@@ -238,7 +240,8 @@ impl Solver<'_> {
         let (mut kept, mut q) = (atoms.clone(), weights.q.clone());
         drop_crumbs(&mut kept, &mut q, 0.05 * self.tolerance.min(1e-2));
         let mut value = self.exact(&kept, &q)?;
-        if !(value <= weights.value * (1.0 + 0.1 * self.tolerance)) {
+        let allowed = weights.value * (1.0 + 0.1 * self.tolerance);
+        if value.is_nan() || value > allowed {
             (kept, q) = (atoms, weights.q);
             value = self.exact(&kept, &q)?;
         }
@@ -285,6 +288,7 @@ impl Solver<'_> {
             objective,
             lower_bound: exact.then_some((lower_bound * scale).min(objective)),
             iterations,
+            missed: need.missed,
         })
     }
 

@@ -1,7 +1,6 @@
 //! A table of candidates as a source of atoms.
 
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 
 use super::Criterion;
 use super::candidates::Candidates;
@@ -154,7 +153,7 @@ impl Source for Listed<'_> {
         let reach = values[0] * (1.0 + 1e-12);
         self.looked_at = self
             .norms
-            .par_iter()
+            .iter()
             .filter(|&&norm| norm * reach > floor)
             .count();
         let mut winners = self
@@ -167,7 +166,7 @@ impl Source for Listed<'_> {
         let atoms = winners.iter().take_while(|one| one.score >= promising);
         let atoms = diverse(
             atoms.map(|one| self.atom(one.index)),
-            self.frame.rank().max(2),
+            (2 * self.frame.rank()).max(2),
         );
         Ok(Offer {
             atoms,

@@ -79,6 +79,9 @@ pub struct Design {
     pub lower_bound: Option<f64>,
     /// Iterations of the solver; zero for a closed form.
     pub iterations: usize,
+    /// Part of the need that no source task reaches and the design leaves out.
+    #[serde(default)]
+    pub missed: f64,
 }
 
 /// JSON has no NaN and writes null instead.
@@ -95,6 +98,7 @@ impl Design {
             objective: f64::NAN,
             lower_bound: None,
             iterations: 0,
+            missed: 0.0,
         }
     }
 
@@ -183,6 +187,7 @@ mod tests {
             objective: 1.0,
             lower_bound: None,
             iterations: 0,
+            missed: 0.0,
         }
     }
 

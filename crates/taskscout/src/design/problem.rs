@@ -52,6 +52,9 @@ pub struct Problem<'a> {
     /// `G`, the information that is there already, in units of the budget to be spent:
     /// `Σ n_w c_w c_wᵀ / budget`.
     pub given: Option<MatRef<'a, f64>>,
+    /// Whether to serve what can be reached of the need where part of it cannot, instead of
+    /// refusing; [`Design::missed`] says how much was left out.
+    pub partial: bool,
     /// The relative gap to stop at.
     pub tolerance: f64,
     /// Passes over the candidates at most.
@@ -69,6 +72,7 @@ impl<'a> Problem<'a> {
             criterion,
             need,
             given: None,
+            partial: false,
             tolerance: 1e-4,
             max_iterations: 200,
             start: &[],
@@ -214,6 +218,7 @@ fn assemble(
         objective: solution.objective,
         lower_bound: solution.lower_bound,
         iterations: solution.iterations,
+        missed: solution.missed,
     };
     if let Need::Targets { rows, .. } = problem.need {
         let k = design

@@ -13,6 +13,8 @@ use rayon::prelude::*;
 const BLOCK: usize = 512;
 /// Blocks whose sums are added up before they are joined.
 const GROUP: usize = 16;
+/// Numbers in a table that one thread reads sooner than others wake.
+const SMALL: usize = 1 << 17;
 /// Share of a block below which its candidates are scored one by one.
 const SPARSE: usize = 8;
 
@@ -37,9 +39,14 @@ impl Rows<'_> {
         self.values.len() / self.dim
     }
 
-    fn block(&self) -> usize {
-        // Small tables are cut finer, so that there is a choice of winners.
+    /// Candidates of which one may win: few in small tables, so that there is a choice.
+    fn group(&self) -> usize {
         (self.count() / 256).clamp(1, BLOCK)
+    }
+
+    /// Whether waking other threads would cost more than it saves.
+    fn is_small(&self) -> bool {
+        self.values.len() < SMALL
     }
 
     fn cost(&self, index: usize) -> f64 {
@@ -49,31 +56,36 @@ impl Rows<'_> {
     /// `Σ (R c)(R c)ᵀ / cost`, divided by the number of candidates; without a factor, of `c` itself.
     pub(super) fn gram(&self, factor: Option<MatRef<'_, f64>>) -> Mat<f64> {
         let rank = factor.map_or(self.dim, |factor| factor.nrows());
-        let groups: Vec<Mat<f64>> = self
-            .values
-            .par_chunks(BLOCK * GROUP * self.dim)
-            .enumerate()
-            .map(|(group, values)| {
-                let mut sum = Mat::zeros(rank, rank);
-                let mut images = vec![0.0; rank * BLOCK];
-                for (block, values) in values.chunks(BLOCK * self.dim).enumerate() {
-                    let n = values.len() / self.dim;
-                    let images = &mut images[..rank * n];
-                    let images = match factor {
-                        None if self.costs.is_none() => values,
-                        _ => {
-                            let first = (group * GROUP + block) * BLOCK;
-                            self.scaled_images(factor, values, first, images);
-                            images
-                        }
-                    };
-                    let images = MatRef::from_column_major_slice(images, rank, n);
-                    let add = Accum::Add;
-                    matmul(sum.as_mut(), add, images, images.transpose(), 1.0, Par::Seq);
-                }
-                sum
-            })
-            .collect();
+        let sum_of = |(group, values): (usize, &[f64])| {
+            let mut sum = Mat::zeros(rank, rank);
+            let mut images = vec![0.0; rank * BLOCK];
+            for (block, values) in values.chunks(BLOCK * self.dim).enumerate() {
+                let n = values.len() / self.dim;
+                let images = &mut images[..rank * n];
+                let images = match factor {
+                    None if self.costs.is_none() => values,
+                    _ => {
+                        let first = (group * GROUP + block) * BLOCK;
+                        self.scaled_images(factor, values, first, images);
+                        images
+                    }
+                };
+                let images = MatRef::from_column_major_slice(images, rank, n);
+                let add = Accum::Add;
+                matmul(sum.as_mut(), add, images, images.transpose(), 1.0, Par::Seq);
+            }
+            sum
+        };
+        let size = BLOCK * GROUP * self.dim;
+        let groups: Vec<Mat<f64>> = if self.is_small() {
+            self.values.chunks(size).enumerate().map(sum_of).collect()
+        } else {
+            self.values
+                .par_chunks(size)
+                .enumerate()
+                .map(sum_of)
+                .collect()
+        };
         let count = self.count() as f64;
         let mut total = Mat::zeros(rank, rank);
         groups.iter().for_each(|group| total += group);
@@ -103,10 +115,10 @@ impl Rows<'_> {
         }
     }
 
-    /// The candidate of every block that has the largest of some values.
+    /// Of every few candidates, the one that has the largest of some values.
     pub(super) fn largest(&self, values: &[f64]) -> Vec<Scored> {
-        let block = self.block();
-        let best = values.par_chunks(block).enumerate().map(|(chunk, values)| {
+        let group = self.group();
+        let best = values.chunks(group).enumerate().map(|(chunk, values)| {
             let mut best = Scored {
                 index: 0,
                 score: 0.0,
@@ -114,26 +126,35 @@ impl Rows<'_> {
             for (offset, &score) in values.iter().enumerate() {
                 if score > best.score {
                     best = Scored {
-                        index: chunk * block + offset,
+                        index: chunk * group + offset,
                         score,
                     };
                 }
             }
             best
         });
-        let best: Vec<Scored> = best.collect();
-        best.into_iter().filter(|best| best.score > 0.0).collect()
+        best.filter(|best| best.score > 0.0).collect()
     }
 
     /// `‖R c‖² / cost` for every candidate.
     pub(super) fn scores(&self, factor: MatRef<'_, f64>) -> Vec<f64> {
         let mut scores = vec![0.0; self.count()];
-        let blocks = scores
-            .par_chunks_mut(BLOCK)
-            .zip(self.values.par_chunks(BLOCK * self.dim));
-        blocks.enumerate().for_each(|(block, (scores, values))| {
+        let score = |(block, (scores, values)): (usize, (&mut [f64], &[f64]))| {
             self.score_block(factor, values, block * BLOCK, scores);
-        });
+        };
+        if self.is_small() {
+            let blocks = scores
+                .chunks_mut(BLOCK)
+                .zip(self.values.chunks(BLOCK * self.dim));
+            blocks.enumerate().for_each(score);
+        } else {
+            let values = self.values.par_chunks(BLOCK * self.dim);
+            scores
+                .par_chunks_mut(BLOCK)
+                .zip(values)
+                .enumerate()
+                .for_each(score);
+        }
         scores
     }
 
@@ -147,7 +168,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The best candidate of every block among those above a floor, for the form `‖R c‖² / cost`.
+    /// Of every few candidates, the best above a floor for the form `‖R c‖² / cost`.
     ///
     /// `bounds[i]` times `reach` is above the score of candidate `i`, which spares reading most
     /// candidates where norms differ.
@@ -158,40 +179,61 @@ impl Rows<'_> {
         reach: f64,
         floor: f64,
     ) -> Vec<Scored> {
-        let block = self.block();
         let least = floor / reach;
+        let search = |(block, (bounds, values)): (usize, (&[f64], &[f64]))| {
+            self.winners_of(factor, values, bounds, block * BLOCK, least, floor)
+        };
+        if self.is_small() {
+            let blocks = bounds
+                .chunks(BLOCK)
+                .zip(self.values.chunks(BLOCK * self.dim));
+            return blocks.enumerate().flat_map(search).collect();
+        }
         let blocks = bounds
-            .par_chunks(block)
-            .zip(self.values.par_chunks(block * self.dim));
-        let best = blocks.enumerate().map(|(index, (bounds, values))| {
-            let first = index * block;
-            let hopeful = bounds.iter().filter(|&&bound| bound > least).count();
-            if hopeful == 0 {
-                return None;
+            .par_chunks(BLOCK)
+            .zip(self.values.par_chunks(BLOCK * self.dim));
+        let found: Vec<Vec<Scored>> = blocks.enumerate().map(search).collect();
+        found.into_iter().flatten().collect()
+    }
+
+    /// The winners of one block.
+    fn winners_of(
+        &self,
+        factor: MatRef<'_, f64>,
+        values: &[f64],
+        bounds: &[f64],
+        first: usize,
+        least: f64,
+        floor: f64,
+    ) -> Vec<Scored> {
+        let hopeful = bounds.iter().filter(|&&bound| bound > least).count();
+        if hopeful == 0 {
+            return Vec::new();
+        }
+        let together = hopeful * SPARSE > bounds.len();
+        let mut scores = vec![0.0; bounds.len()];
+        if together {
+            self.score_block(factor, values, first, &mut scores);
+        } else {
+            for offset in (0..bounds.len()).filter(|&offset| bounds[offset] > least) {
+                let row = &values[offset * self.dim..(offset + 1) * self.dim];
+                scores[offset] = squared_image(factor, row) / self.cost(first + offset);
             }
-            let mut scores = vec![0.0; bounds.len()];
-            if hopeful * SPARSE > bounds.len() {
-                self.score_block(factor, values, first, &mut scores);
-            }
+        }
+        let mut winners: Vec<Scored> = Vec::new();
+        let group = self.group();
+        for (chunk, scores) in scores.chunks(group).enumerate() {
             let mut best: Option<Scored> = None;
-            for (offset, &bound) in bounds.iter().enumerate() {
-                if bound <= least {
-                    continue;
-                }
-                let score = if hopeful * SPARSE > bounds.len() {
-                    scores[offset]
-                } else {
-                    let row = &values[offset * self.dim..(offset + 1) * self.dim];
-                    squared_image(factor, row) / self.cost(first + offset)
-                };
-                if score > best.map_or(floor, |best| best.score) {
-                    let index = first + offset;
+            for (offset, &score) in scores.iter().enumerate() {
+                let place = chunk * group + offset;
+                if bounds[place] > least && score > best.map_or(floor, |best| best.score) {
+                    let index = first + place;
                     best = Some(Scored { index, score });
                 }
             }
-            best
-        });
-        best.collect::<Vec<_>>().into_iter().flatten().collect()
+            winners.extend(best);
+        }
+        winners
     }
 }
 

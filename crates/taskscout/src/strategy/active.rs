@@ -10,10 +10,11 @@ use faer::MatRef;
 use super::passive::spread;
 use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind};
 use crate::data::Stage;
-use crate::design::{Criterion, Design, ball};
+use crate::design::{Criterion, Design, Need, Problem, ball, solve_space};
 use crate::error::{Error, Result};
-use crate::features::Features as _;
+use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::linalg;
+use crate::rng::{Purpose, derive};
 use crate::space::Space;
 
 /// Mean squared overlap above which save-task keeps the exploration tasks in use.
@@ -33,7 +34,7 @@ impl Strategy for Active {
         let mut decision = Decision::default();
         let Some(knowledge) = context.knowledge.as_ref().filter(|_| !context.warming_up) else {
             // The same tasks in every round of the warm-up: more directions would tell no more.
-            let design = spread(context, 0)?;
+            let design = coarse(context)?;
             decision.add(&design, context.budget, Stage::WarmUp, |_| {
                 "coarse look at every direction".into()
             })?;
@@ -97,10 +98,10 @@ impl Active {
         let map = knowledge.model.map.source(0, context.features.dim());
         if 2 * knowledge.model.dim() >= context.features.dim() {
             // With k near the dimension of the space, its directions are all worth the same look.
-            return spread(context, 0);
+            return coarse(context);
         }
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
-            && overlap(used, map)? >= SAVE_TASK_OVERLAP
+            && overlap(used, context.features, map)? >= SAVE_TASK_OVERLAP
         {
             return Ok(used.clone());
         }
@@ -132,7 +133,31 @@ impl Active {
     }
 }
 
-/// The optimal design of the space for a need.
+/// `q_0`: every direction of the space alike.
+///
+/// On a ball any orthonormal basis is optimal; elsewhere it is the design for all task features.
+pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
+    if is_plain_ball(context) {
+        return spread(context, 0);
+    }
+    let problem = Problem::new(Criterion::Trace, Need::Everything);
+    let mut rng = derive(context.seed, Purpose::Plan, &[0]);
+    let mut design = solve_space(context.space, context.features, None, &problem, &mut rng)?;
+    fit_budget(&mut design, context.budget);
+    // The model that embeddings would belong to does not exist yet.
+    design
+        .atoms
+        .iter_mut()
+        .for_each(|atom| atom.embedding.clear());
+    Ok(design)
+}
+
+/// Whether the closed forms of [`ball`] apply.
+fn is_plain_ball(context: &PlanContext<'_>) -> bool {
+    matches!(context.space, Space::Ball(_)) && context.features.is_identity()
+}
+
+/// The optimal design of the space for a need, or for what can be reached of it.
 fn solve(
     context: &PlanContext<'_>,
     knowledge: &Knowledge<'_>,
@@ -140,25 +165,53 @@ fn solve(
     criterion: Criterion,
 ) -> Result<Design> {
     let map = knowledge.model.map.source(0, context.features.dim());
-    match context.space {
-        Space::Ball(space) if context.features.is_identity() => {
-            let mut design = ball::optimal(map, need, criterion, space.radius())?;
-            design.orient(&knowledge.targets, true);
-            Ok(design)
-        }
-        _ => Err(Error::setting(
-            "strategy",
-            "is active, which needs a ball as task space and identity task features: use `passive` for this space",
-        )),
+    if let (Space::Ball(space), true) = (context.space, context.features.is_identity()) {
+        let mut design = ball::optimal(map, need, criterion, space.radius())?;
+        design.orient(&knowledge.targets, true);
+        return Ok(design);
     }
+    let problem = Problem {
+        partial: true,
+        ..Problem::new(criterion, Need::Moment(need))
+    };
+    let mut rng = derive(context.seed, Purpose::Plan, &[1 + context.round as u64]);
+    let mut design = solve_space(
+        context.space,
+        context.features,
+        Some(map),
+        &problem,
+        &mut rng,
+    )?;
+    fit_budget(&mut design, context.budget / 2);
+    design.orient(&knowledge.targets, false);
+    Ok(design)
 }
 
-/// Mean squared overlap between the tasks of a design and the row space of `B`.
-fn overlap(design: &Design, map: MatRef<'_, f64>) -> Result<f64> {
+/// Keeps the heaviest tasks where there are more than samples, and leaves out those that would
+/// get next to nothing.
+fn fit_budget(design: &mut Design, budget: usize) {
+    let least = 0.25 / budget.max(1) as f64;
+    let kept = design
+        .atoms
+        .iter()
+        .filter(|atom| atom.weight >= least)
+        .count();
+    design.atoms.truncate(kept.clamp(1, budget.max(1)));
+    let total: f64 = design.atoms.iter().map(|atom| atom.weight).sum();
+    design
+        .atoms
+        .iter_mut()
+        .for_each(|atom| atom.weight /= total);
+}
+
+/// Mean squared overlap between the tasks of a design, in features, and the row space of `B`.
+fn overlap(design: &Design, features: &FeatureMap, map: MatRef<'_, f64>) -> Result<f64> {
     let rows = linalg::svd(map, "the task map")?;
     let inside = |task: &[f64]| {
-        let projected = linalg::apply(rows.v.transpose(), task);
-        linalg::dot(&projected, &projected) / linalg::dot(task, task).max(f64::MIN_POSITIVE)
+        let features = apply_row(features, task);
+        let projected = linalg::apply(rows.v.transpose(), &features);
+        linalg::dot(&projected, &projected)
+            / linalg::dot(&features, &features).max(f64::MIN_POSITIVE)
     };
     Ok(design
         .atoms
@@ -187,8 +240,16 @@ fn exploit_reason(design: &Design, index: usize) -> String {
         || "no target".into(),
         |cosine| format!("cosine {cosine:.4}"),
     );
+    let missed = if design.missed > 0.005 {
+        format!(
+            "; {:.0} % of the target is out of reach of all tasks",
+            100.0 * design.missed
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "serves the target ({similarity}, {:.0} % of the predicted risk)",
+        "serves the target ({similarity}, {:.0} % of the predicted risk{missed})",
         100.0 * atom.risk_share
     )
 }

@@ -6,16 +6,20 @@
 //! | `passive-fixed` | the same basis every round |
 //! | `agnostic` | warm-up, then `q_1 = g(B ψ_W, I)` on the current estimate |
 //! | `aware` | warm-up, then part `q_1`, part `q_2 = g(B ψ_W, A)` for the target |
+//! | `discrete-l1`, `discrete-l2` | warm-up, then tasks of a finite space by their relevance to the target |
 
 mod active;
+mod discrete;
 mod passive;
 pub mod schedule;
 
+pub(crate) use discrete::not_finite;
 use faer::Mat;
 pub use schedule::{Split, WarmUp};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Stage;
+use crate::design::discrete::Relevance;
 use crate::design::{Criterion, Design, rounding};
 use crate::error::Result;
 use crate::features::FeatureMap;
@@ -181,15 +185,22 @@ pub enum StrategyKind {
     Agnostic,
     /// Directions that matter to the target.
     Aware,
+    /// Tasks of a finite space by the combination with the smallest sum of magnitudes that gives
+    /// the target.
+    DiscreteL1,
+    /// The same with the smallest sum of squares.
+    DiscreteL2,
 }
 
 impl StrategyKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
         Self::Passive,
         Self::PassiveFixed,
         Self::Agnostic,
         Self::Aware,
+        Self::DiscreteL1,
+        Self::DiscreteL2,
     ];
 
     /// Its name, as on the command line.
@@ -200,13 +211,27 @@ impl StrategyKind {
             Self::PassiveFixed => "passive-fixed",
             Self::Agnostic => "agnostic",
             Self::Aware => "aware",
+            Self::DiscreteL1 => "discrete-l1",
+            Self::DiscreteL2 => "discrete-l2",
         }
     }
 
     /// Whether it learns where to sample.
     #[must_use]
     pub fn is_active(self) -> bool {
+        !matches!(self, Self::Passive | Self::PassiveFixed)
+    }
+
+    /// Whether it has exploration tasks of its own, which save-task can keep.
+    #[must_use]
+    pub fn explores(self) -> bool {
         matches!(self, Self::Agnostic | Self::Aware)
+    }
+
+    /// Whether it plans in finite task spaces only.
+    #[must_use]
+    pub fn needs_finite_space(self) -> bool {
+        matches!(self, Self::DiscreteL1 | Self::DiscreteL2)
     }
 }
 
@@ -262,6 +287,12 @@ impl StrategyConfig {
             StrategyKind::Agnostic | StrategyKind::Aware => {
                 Box::new(active::Active { config: *self })
             }
+            StrategyKind::DiscreteL1 => Box::new(discrete::ByRelevance {
+                relevance: Relevance::L1,
+            }),
+            StrategyKind::DiscreteL2 => Box::new(discrete::ByRelevance {
+                relevance: Relevance::L2,
+            }),
         }
     }
 }

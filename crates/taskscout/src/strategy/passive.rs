@@ -29,25 +29,45 @@ impl Strategy for Passive {
     }
 }
 
+/// Most tasks of a finite space that are all sampled.
+const MOST_LISTED: usize = 4096;
+
 /// Equal weights over tasks that span the space: a random orthonormal basis of a ball, all tasks
-/// of a finite space, or else random tasks, twice as many as there are task features.
+/// of a finite space that is not too large, or else random tasks, twice as many as there are task
+/// features.
 pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<Design> {
     let mut rng = derive(context.seed, Purpose::Plan, &[draw as u64]);
     let tasks = match context.space {
         Space::Ball(ball) if context.features.is_identity() => {
             random_basis(ball.dim(), ball.radius(), &mut rng)?
         }
-        space => match space.tasks() {
-            Some(tasks) => tasks,
-            None => {
-                let wanted = (2 * context.features.dim()).min(context.budget.max(1));
-                (0..wanted)
-                    .map(|_| space.sample(&mut rng))
-                    .collect::<Result<_>>()?
+        space => match space.count() {
+            Some(count) if count <= context.budget.min(MOST_LISTED) => {
+                space.tasks().unwrap_or_default()
+            }
+            count => {
+                let most = context.budget.max(1).min(count.unwrap_or(usize::MAX));
+                let wanted = (2 * context.features.dim()).min(most);
+                distinct(space, wanted, &mut rng)?
             }
         },
     };
     Ok(equal_weights(tasks))
+}
+
+/// Random tasks, different from each other where there are enough.
+fn distinct(space: &Space, wanted: usize, rng: &mut Rng) -> Result<Vec<Vec<f64>>> {
+    let mut tasks: Vec<Vec<f64>> = Vec::with_capacity(wanted);
+    for _ in 0..8 * wanted {
+        let task = space.sample(rng)?;
+        if !tasks.contains(&task) {
+            tasks.push(task);
+        }
+        if tasks.len() == wanted {
+            break;
+        }
+    }
+    Ok(tasks)
 }
 
 /// Equal weights on the given tasks; embeddings are not known yet.

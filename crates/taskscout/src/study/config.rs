@@ -161,11 +161,8 @@ impl StudyConfig {
             target.validate(self.space.dim(), self.source_features())?;
         }
         let active = self.strategy.kind.is_active();
-        if active && !(matches!(self.space, Space::Ball(_)) && self.task_features.is_identity()) {
-            return Err(Error::setting(
-                "strategy",
-                "is active, which needs a ball as task space and identity task features: use `passive` for this space",
-            ));
+        if self.strategy.kind.needs_finite_space() && self.space.count().is_none() {
+            return Err(crate::strategy::not_finite());
         }
         let tasks = if active {
             self.source_features()

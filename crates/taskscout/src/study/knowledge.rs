@@ -37,7 +37,10 @@ impl Study {
     pub fn needs(&self) -> Result<Needs> {
         let model = self.model()?;
         let knowledge = self.knowledge(&model)?;
-        let map = model.map.source(0, self.config.source_features()).to_owned();
+        let map = model
+            .map
+            .source(0, self.config.source_features())
+            .to_owned();
         let k = model.dim();
         let mut given = Mat::zeros(k, k);
         for entry in self.data.sources() {

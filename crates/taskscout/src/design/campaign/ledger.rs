@@ -140,84 +140,79 @@ impl<'a> Ledger<'a> {
         })
     }
 
+    /// The largest shares of `money` that each of some rows may have: what it has left beside its
+    /// base, and nothing where it may not be used.
+    fn limits(&self, rows: impl Iterator<Item = usize>, base: &[usize], money: f64) -> Vec<f64> {
+        rows.map(|row| {
+            let in_base = base.contains(&row);
+            if !(in_base || self.usable(row)) {
+                return 0.0;
+            }
+            let taken = if in_base { self.least } else { 0 };
+            let left = match self.capacity(row) {
+                usize::MAX => f64::INFINITY,
+                capacity => capacity.saturating_sub(taken) as f64 * self.candidates.cost(row),
+            };
+            (left / money).min(self.candidates.limit(row))
+        })
+        .collect()
+    }
+
     /// The best shares of `money` over some rows (all that may be used without), given the least
     /// samples of the `base` rows.
     pub(super) fn shares(
         &self,
-        rows: Option<Vec<usize>>,
+        rows: Option<&[usize]>,
         base: &[usize],
         money: f64,
     ) -> Result<Option<Shares>> {
         if money < 0.0 || (money <= 0.0 && base.is_empty()) {
             return Ok(None);
         }
+        if money <= 0.0 {
+            return self.only_base(base);
+        }
         let campaign = self.campaign;
-        let known = self.known(base);
-        let base_of = |row: usize| if base.contains(&row) { self.least } else { 0 };
-        let room = |row: usize| {
-            let left = self.capacity(row).saturating_sub(base_of(row));
-            if left > usize::MAX / 2 {
-                f64::INFINITY
-            } else {
-                left as f64 * self.candidates.cost(row)
-            }
-        };
         let listed: Vec<f64>;
-        let (table, limited): (Candidates<'_>, bool) = match &rows {
+        let (mut table, limits) = match rows {
             None => {
                 let limited = campaign.capacities.is_some()
                     || !campaign.forbidden.is_empty()
                     || (0..self.candidates.len()).any(|row| self.candidates.limit(row) < 1.0);
-                (self.candidates.borrowed(), limited)
+                let limits = limited.then(|| self.limits(0..self.candidates.len(), base, money));
+                (self.candidates.borrowed(), limits)
             }
             Some(rows) => {
-                listed = rows
-                    .iter()
-                    .flat_map(|&row| self.candidates.row(row).to_vec())
-                    .collect();
+                let embeddings = rows.iter().flat_map(|&row| self.candidates.row(row));
+                listed = embeddings.copied().collect();
                 let costs = rows.iter().map(|&row| self.candidates.cost(row)).collect();
-                (
-                    Candidates::new(self.candidates.dim(), &listed[..])?.with_costs(costs)?,
-                    true,
-                )
+                let table = Candidates::new(self.candidates.dim(), &listed[..])?;
+                let limits = self.limits(rows.iter().copied(), base, money);
+                (table.with_costs(costs)?, Some(limits))
             }
         };
-        let row_at = |index: usize| rows.as_ref().map_or(index, |rows| rows[index]);
-        let mut all_spent = 1.0_f64;
-        let table = if limited {
-            let limits: Vec<f64> = (0..table.len())
-                .map(|index| {
-                    let row = row_at(index);
-                    let usable = self.usable(row) || base.contains(&row);
-                    if usable {
-                        (room(row) / money.max(1e-300)).min(self.candidates.limit(row))
-                    } else {
-                        0.0
-                    }
-                })
-                .collect();
-            let total: f64 = limits.iter().map(|limit| limit.min(1.0)).sum();
-            if total <= 0.0 && base.is_empty() {
+        let row_at = |index: usize| rows.map_or(index, |rows| rows[index]);
+        // Logs that run out: the rest of the money stays unspent.
+        let mut spendable = 1.0;
+        if let Some(mut limits) = limits {
+            spendable = limits
+                .iter()
+                .map(|limit| limit.min(1.0))
+                .sum::<f64>()
+                .min(1.0);
+            if spendable <= 0.0 && base.is_empty() {
                 return Err(Error::setting(
                     "candidates",
                     "are all forbidden or have nothing left: allow at least one task",
                 ));
             }
-            // Logs that run out: the rest of the money stays unspent.
-            all_spent = total.min(1.0);
-            let scaled = limits
-                .iter()
-                .map(|limit| limit / all_spent.max(1e-300))
-                .collect();
-            if total <= 0.0 {
-                table
-            } else {
-                table.with_limits(scaled)?
+            if spendable > 0.0 {
+                limits.iter_mut().for_each(|limit| *limit /= spendable);
+                table = table.with_limits(limits)?;
             }
-        } else {
-            table
-        };
-        let money = money * all_spent;
+        }
+        let known = self.known(base);
+        let money = money * spendable;
         if money <= 0.0 {
             return self.only_base(base);
         }
@@ -270,7 +265,7 @@ impl<'a> Ledger<'a> {
     /// and what is needed there; none if it is out of reach.
     pub(super) fn scene(&self, rows: &[usize], counts: &[f64]) -> Result<Option<Scene>> {
         let (frame, columns) = self.frame_of(rows)?;
-        let need = match frame.need(&self.campaign.need) {
+        let need = match frame.need(&self.campaign.need, false) {
             Ok(need) => need,
             Err(Error::Unreachable { .. }) => return Ok(None),
             Err(error) => return Err(error),
@@ -341,7 +336,7 @@ impl<'a> Ledger<'a> {
             return Ok(None);
         }
         let money = self.campaign.budget - self.fixed_cost(rows);
-        self.shares(Some(rows.to_vec()), rows, money)
+        self.shares(Some(rows), rows, money)
     }
 }
 

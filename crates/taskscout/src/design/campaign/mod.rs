@@ -142,9 +142,9 @@ impl<'a> Campaign<'a> {
             let Some(value) = value else {
                 return Err(self.unreachable_with_so_few(&chosen));
             };
-            return ledger.finish(value, &relaxed);
+            return ledger.finish(&value, &relaxed);
         }
-        ledger.finish(relaxed.clone(), &relaxed)
+        ledger.finish(&relaxed, &relaxed)
     }
 
     /// Plans over a task space: the tasks are found first, without limits, and then planned for.

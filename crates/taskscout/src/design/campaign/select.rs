@@ -22,7 +22,7 @@ impl Ledger<'_> {
     pub(super) fn select(&self, mut rows: Vec<usize>) -> Result<Vec<usize>> {
         let mut best = self.worth(&rows)?;
         while let Some((next, value)) = self.best_drop(&rows)? {
-            if !(value < best * (1.0 - GAIN)) {
+            if value >= best * (1.0 - GAIN) {
                 break;
             }
             (rows, best) = (next, value);
@@ -31,7 +31,7 @@ impl Ledger<'_> {
             let Some((next, value)) = self.best_exchange(&rows)? else {
                 break;
             };
-            if !(value < best * (1.0 - GAIN)) {
+            if value >= best * (1.0 - GAIN) {
                 break;
             }
             (rows, best) = (next, value);
@@ -51,7 +51,7 @@ impl Ledger<'_> {
         let money = self.campaign.budget - self.fixed_cost(rows);
         if excess > 0 {
             // On the way down, the better set of the same size is the one that is worth more.
-            let found = self.shares(Some(rows.to_vec()), &[], self.campaign.budget)?;
+            let found = self.shares(Some(rows), &[], self.campaign.budget)?;
             let value = found.map_or(f64::MAX, |shares| shares.value * self.campaign.budget);
             return Ok(TOO_MANY * (excess as f64 + value / (1.0 + value)));
         }
@@ -67,7 +67,7 @@ impl Ledger<'_> {
     /// The part of the need that some rows do not reach.
     fn missed(&self, rows: &[usize]) -> Result<f64> {
         let (frame, _) = self.frame_of(rows)?;
-        match frame.need(&self.campaign.need) {
+        match frame.need(&self.campaign.need, false) {
             Err(Error::Unreachable { share, .. }) => Ok(share),
             Err(error) => Err(error),
             Ok(_) => Ok(0.0),
@@ -86,7 +86,7 @@ impl Ledger<'_> {
         }
         // By what they get now, the lightest first.
         let money = self.campaign.budget;
-        let shares = self.shares(Some(rows.to_vec()), &[], money)?;
+        let shares = self.shares(Some(rows), &[], money)?;
         let weight = |row: usize| {
             let atoms = shares.as_ref().map_or(&[][..], |shares| &shares.atoms[..]);
             atoms
@@ -183,7 +183,7 @@ impl Ledger<'_> {
     /// Rows not in use that lie nearest to what the target needs.
     fn nearest(&self, rows: &[usize], count: usize) -> Result<Vec<usize>> {
         let source = Listed::new(self.candidates, None)?;
-        let need = source.frame().need(&self.campaign.need)?;
+        let need = source.frame().need(&self.campaign.need, false)?;
         let along = linalg::product(need.l.transpose(), source.frame().to.as_ref());
         let scores = source.rows().scores(along.as_ref());
         let norms = source.rows().scores(source.frame().to.as_ref());

@@ -10,7 +10,7 @@ use crate::linalg;
 
 impl Ledger<'_> {
     /// Whole samples, and what they are worth.
-    pub(super) fn finish(&self, shares: Shares, relaxed: &Shares) -> Result<CampaignPlan> {
+    pub(super) fn finish(&self, shares: &Shares, relaxed: &Shares) -> Result<CampaignPlan> {
         let campaign = self.campaign;
         let rows = shares.rows();
         let share = |row: usize| shares.atoms.iter().find(|atom| atom.row == Some(row));
@@ -28,11 +28,10 @@ impl Ledger<'_> {
                 base(row) as f64 + extra / self.candidates.cost(row)
             })
             .collect();
-        let required: Vec<usize> = rows.iter().map(|&row| base(row)).collect();
         let purse = Purse {
             money: campaign.budget - campaign.switch_cost * rows.len() as f64,
             costs: rows.iter().map(|&row| self.candidates.cost(row)).collect(),
-            least: required.clone(),
+            least: rows.iter().map(|&row| base(row)).collect(),
             most: rows.iter().map(|&row| self.capacity(row)).collect(),
         };
         let mut best: Option<(Vec<usize>, f64)> = None;

@@ -1,0 +1,211 @@
+//! From parameters to embeddings: `c = B ψ(w)`.
+
+use std::borrow::Cow;
+
+use faer::Mat;
+use rayon::prelude::*;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout_tables::Table;
+
+use crate::error::{CliError, Result};
+
+/// Rows embedded by one thread at a time.
+const BLOCK: usize = 4096;
+
+/// How parameters become embeddings, with names for what it makes of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Lens {
+    /// `ψ_W`.
+    pub(crate) features: FeatureMap,
+    /// `B`; the features are the embeddings without.
+    pub(crate) map: Option<Mat<f64>>,
+    /// Names of the features, as `speed` or `speed·angle`.
+    pub(crate) names: Vec<String>,
+    /// What a row of the map is called in messages.
+    pub(crate) row_name: String,
+}
+
+impl Lens {
+    /// Features of named parameters, without a map.
+    pub(crate) fn new(features: FeatureMap, columns: &[String]) -> Self {
+        Self {
+            names: feature_names(&features, columns),
+            features,
+            map: None,
+            row_name: "direction".into(),
+        }
+    }
+
+    /// With a map from a file: its columns are the features, by name if it has them all.
+    pub(crate) fn with_map_file(mut self, path: &std::path::Path) -> Result<Self> {
+        let table = Table::read(path)?;
+        let found: Vec<&str> = table.columns().iter().map(|column| &*column.name).collect();
+        let wanted: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let (k, d) = (table.rows(), wanted.len());
+        if found.len() != d {
+            return Err(CliError::Input(format!(
+                "{} has {} columns, but tasks have {d} features ({}): give the map one column for each",
+                table.name(),
+                found.len(),
+                shortened(&self.names)
+            )));
+        }
+        let by_name = wanted.iter().all(|name| found.contains(name));
+        let values = table.matrix(if by_name { &wanted } else { &found })?;
+        self.map = Some(Mat::from_fn(k, d, |i, j| values[i * d + j]));
+        self.row_name = format!("row of {}", table.name());
+        Ok(self)
+    }
+
+    /// Length of an embedding.
+    pub(crate) fn dim(&self) -> usize {
+        self.map.as_ref().map_or(self.features.dim(), Mat::nrows)
+    }
+
+    /// Whether embeddings are the parameters.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.map.is_none() && self.features.is_identity()
+    }
+
+    /// The name of an embedding's value: a feature, or a row of the map.
+    pub(crate) fn value_name(&self, index: usize) -> String {
+        match (&self.map, self.names.get(index)) {
+            (None, Some(name)) => name.clone(),
+            _ => format!("{} {index}", self.row_name),
+        }
+    }
+
+    /// The embeddings of row-major parameters; borrowed where nothing has to be done.
+    pub(crate) fn embed<'a>(&self, rows: &'a [f64]) -> Cow<'a, [f64]> {
+        if self.is_identity() {
+            return Cow::Borrowed(rows);
+        }
+        let (d, m, k) = (self.features.input_dim(), self.features.dim(), self.dim());
+        let mut out = vec![0.0; rows.len() / d * k];
+        let blocks = rows
+            .par_chunks(BLOCK * d)
+            .zip(out.par_chunks_mut(BLOCK * k));
+        match &self.map {
+            None => blocks.for_each(|(rows, out)| self.features.apply(rows, out)),
+            Some(map) => blocks.for_each(|(rows, out)| {
+                let mut features = vec![0.0; rows.len() / d * m];
+                self.features.apply(rows, &mut features);
+                for (features, out) in features.chunks_exact(m).zip(out.chunks_exact_mut(k)) {
+                    for (i, value) in out.iter_mut().enumerate() {
+                        *value = (0..m).map(|j| map[(i, j)] * features[j]).sum();
+                    }
+                }
+            }),
+        }
+        Cow::Owned(out)
+    }
+
+    /// The features of row-major parameters.
+    pub(crate) fn features_of(&self, rows: &[f64]) -> Vec<f64> {
+        let count = rows.len() / self.features.input_dim();
+        let mut out = vec![0.0; count * self.features.dim()];
+        self.features.apply(rows, &mut out);
+        out
+    }
+}
+
+/// Names of features in terms of the columns they are made of.
+fn feature_names(features: &FeatureMap, columns: &[String]) -> Vec<String> {
+    let numbered = |what: &str| {
+        let name = |index| format!("{what} {index}");
+        (0..features.dim()).map(name).collect()
+    };
+    match features {
+        FeatureMap::Identity(_) => columns.to_vec(),
+        FeatureMap::Polynomial(map) => spelt(map.names(), columns, 0),
+        FeatureMap::Monomials(map) => spelt(map.names(), columns, 0),
+        FeatureMap::OneHotPolynomial(map) => spelt(&map.names(), columns, map.categories()),
+        FeatureMap::Fourier(_) => numbered("cosine"),
+        _ => numbered("feature"),
+    }
+}
+
+/// `w1*w2^2` as `speed·angle²`; `c` are the first columns and `w` those after the categories.
+fn spelt(names: &[String], columns: &[String], categories: usize) -> Vec<String> {
+    let factor = |factor: &str| -> Option<String> {
+        let (variable, power) = factor.split_once('^').unwrap_or((factor, ""));
+        let offset = if variable.starts_with('w') {
+            categories
+        } else {
+            0
+        };
+        let index: usize = variable.get(1..)?.parse().ok()?;
+        let column = columns.get(offset + index.checked_sub(1)?)?;
+        Some(format!("{column}{}", superscript(power)))
+    };
+    let name = |name: &String| {
+        let factors: Option<Vec<String>> = name.split('*').map(factor).collect();
+        factors.map_or_else(|| name.clone(), |factors| factors.join("·"))
+    };
+    names.iter().map(name).collect()
+}
+
+fn superscript(power: &str) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |digit: char| digit.to_digit(10).map(|digit| DIGITS[digit as usize]);
+    power.chars().filter_map(digit).collect()
+}
+
+/// A list of names that fits into a sentence.
+pub(crate) fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names
+        .iter()
+        .take(SHOWN)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        text += &format!(" and {} more", names.len() - SHOWN);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn columns() -> Vec<String> {
+        ["speed", "angle"].map(String::from).to_vec()
+    }
+
+    #[test]
+    fn features_are_named_after_columns() {
+        let quadratic = FeatureMap::polynomial(2, 2, true).unwrap();
+        assert_eq!(
+            Lens::new(quadratic, &columns()).names,
+            ["1", "speed", "angle", "speed²", "speed·angle", "angle²"]
+        );
+        let drones = FeatureMap::one_hot_polynomial(1, 1, 2, true).unwrap();
+        assert_eq!(
+            Lens::new(drones, &columns()).names,
+            ["speed", "speed·angle", "speed·angle²"]
+        );
+        let cosines = FeatureMap::fourier(2, 2, 1.0, 0).unwrap();
+        assert_eq!(
+            Lens::new(cosines, &columns()).names,
+            ["cosine 0", "cosine 1"]
+        );
+    }
+
+    #[test]
+    fn embeddings_are_the_map_of_the_features() {
+        let affine = FeatureMap::polynomial(2, 1, true).unwrap();
+        let mut lens = Lens::new(affine, &columns());
+        assert_eq!(*lens.embed(&[2.0, 3.0]), [1.0, 2.0, 3.0]);
+        lens.map = Some(faer::mat![[1.0, 0.0, -1.0]]);
+        assert_eq!(
+            (lens.dim(), &*lens.embed(&[2.0, 3.0, 0.0, 1.0])),
+            (1, &[-2.0, 0.0][..])
+        );
+        let identity = Lens::new(FeatureMap::identity(2).unwrap(), &columns());
+        assert!(matches!(identity.embed(&[1.0, 2.0]), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,241 @@
+//! A plan as it is handed out: JSON, a table for people, files.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::say::{percent, short};
+
+/// Rows of a plan that a table shows.
+const SHOWN: usize = 40;
+/// Parameters that a table shows.
+const PARAMETERS: usize = 6;
+
+/// A plan with its certificate; the names are those of the JSON.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Outcome {
+    pub(crate) objective: f64,
+    pub(crate) lower_bound: Option<f64>,
+    pub(crate) gap: Option<f64>,
+    pub(crate) iterations: usize,
+    pub(crate) solve_s: f64,
+    pub(crate) criterion: String,
+    pub(crate) budget: f64,
+    pub(crate) plan_objective: f64,
+    pub(crate) rounding_factor: f64,
+    pub(crate) spent: f64,
+    pub(crate) plan: Vec<Row>,
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Row {
+    pub(crate) task: Vec<f64>,
+    pub(crate) name: Option<String>,
+    pub(crate) row: Option<usize>,
+    pub(crate) weight: f64,
+    pub(crate) n: usize,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) risk_share: f64,
+    pub(crate) cost: f64,
+    pub(crate) reason: String,
+}
+
+impl Row {
+    /// Its name, or its row, or nothing for a task that was found in a space.
+    pub(crate) fn label(&self) -> String {
+        match (&self.name, self.row) {
+            (Some(name), _) => name.clone(),
+            (None, Some(row)) => format!("row {row}"),
+            (None, None) => "found".into(),
+        }
+    }
+}
+
+/// What the words about a plan depend on beside the plan.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Setting {
+    /// Names of the parameters.
+    pub(crate) columns: Vec<String>,
+    /// Candidates, where they were a table.
+    pub(crate) candidates: Option<usize>,
+    /// Whether money is spent, not samples.
+    pub(crate) has_costs: bool,
+    /// Whether tasks were chosen under restrictions that the bound does not know of.
+    pub(crate) restricted: bool,
+    /// Whether logs may have run out.
+    pub(crate) limited: bool,
+    /// The value of an even split over all candidates.
+    pub(crate) even_split: Option<f64>,
+    /// Whether data were given.
+    pub(crate) has_given: bool,
+    /// The cost of the cheapest further sample of a planned task.
+    pub(crate) cheapest: f64,
+}
+
+impl Outcome {
+    /// Whether every number can be written as JSON.
+    pub(crate) fn is_finite(&self) -> bool {
+        let numbers = [
+            self.objective,
+            self.plan_objective,
+            self.rounding_factor,
+            self.spent,
+        ];
+        let bounds = self.lower_bound.iter().chain(&self.gap);
+        numbers.iter().chain(bounds).all(|value| value.is_finite())
+    }
+
+    /// The table and the certificate, for people.
+    pub(crate) fn text(&self, setting: &Setting) -> String {
+        let mut text = self.table(setting);
+        text.push('\n');
+        text.push_str(&self.certificate(setting));
+        text
+    }
+
+    fn table(&self, setting: &Setting) -> String {
+        let shown = setting.columns.len().min(PARAMETERS);
+        let more = setting.columns.len() > shown;
+        let mut header: Vec<String> = vec!["#".into(), "task".into()];
+        header.extend(setting.columns[..shown].iter().cloned());
+        if more {
+            header.push("…".into());
+        }
+        let rest = ["share %", "n", "similarity", "risk %", "why"];
+        header.extend(rest.map(String::from));
+        let mut lines = vec![header];
+        for (index, row) in self.plan.iter().take(SHOWN).enumerate() {
+            let mut cells = vec![(index + 1).to_string(), row.label()];
+            cells.extend(row.task[..shown].iter().map(|&value| short(value)));
+            if more {
+                cells.push("…".into());
+            }
+            cells.push(percent(row.weight));
+            cells.push(row.n.to_string());
+            cells.push(
+                row.similarity
+                    .map_or("–".into(), |value| format!("{value:.2}")),
+            );
+            cells.push(percent(row.risk_share));
+            cells.push(row.reason.clone());
+            lines.push(cells);
+        }
+        let mut text = aligned(&lines);
+        if self.plan.len() > SHOWN {
+            let _ = writeln!(
+                text,
+                "… and {} more (--out and --json give all)",
+                self.plan.len() - SHOWN
+            );
+        }
+        text
+    }
+
+    fn certificate(&self, setting: &Setting) -> String {
+        let unit = if setting.has_costs {
+            "units of cost"
+        } else {
+            "samples"
+        };
+        let mut text = format!(
+            "objective    {} ({}); the error of the target goes with objective / budget\n",
+            short(self.objective),
+            self.criterion
+        );
+        let _ = match (self.lower_bound, self.gap) {
+            (Some(bound), Some(gap)) => {
+                let gap = gap.max(0.0);
+                let gap = if gap < 1e-4 {
+                    "0.01".into()
+                } else {
+                    format!("{:.2}", (1e4 * gap).ceil() / 1e2)
+                };
+                let which = match (setting.candidates, setting.restricted) {
+                    (Some(_), true) => {
+                        "even without switches, minima and caps, no design of these candidates is"
+                    }
+                    (Some(_), false) => "no design of these candidates is",
+                    (None, _) => "no design of the space is",
+                };
+                writeln!(
+                    text,
+                    "lower bound  {}: {which} more than {gap} % better",
+                    short(bound)
+                )
+            }
+            _ => writeln!(
+                text,
+                "lower bound  none, found by search: no bound is claimed"
+            ),
+        };
+        let _ = writeln!(
+            text,
+            "rounding     whole samples make the objective {}, a factor of {:.4}",
+            short(self.plan_objective),
+            self.rounding_factor
+        );
+        let samples: usize = self.plan.iter().map(|row| row.n).sum();
+        let _ = writeln!(
+            text,
+            "spent        {} of {} {unit}{}",
+            short(self.spent),
+            short(self.budget),
+            if setting.has_costs {
+                format!(", for {samples} samples of {} tasks", self.plan.len())
+            } else {
+                format!(", on {} tasks", self.plan.len())
+            }
+        );
+        if setting.limited && self.budget - self.spent >= setting.cheapest {
+            let _ = writeln!(
+                text,
+                "left over    {} {unit}: the tasks have no samples left that the budget could buy",
+                short(self.budget - self.spent)
+            );
+        }
+        if let (Some(even), Some(count)) = (setting.even_split, setting.candidates) {
+            let factor = even / self.plan_objective;
+            if factor > 1.0 && factor.is_finite() {
+                let _ = writeln!(
+                    text,
+                    "even split   over all {count} candidates: objective {}, {} times {}",
+                    short(even),
+                    short(factor),
+                    if setting.has_given {
+                        "that of the plan"
+                    } else {
+                        "the samples for the same error"
+                    }
+                );
+            }
+        }
+        text
+    }
+}
+
+/// Cells in columns: numbers to the right, the first names and the last words to the left.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = lines.iter().map(|line| line[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for line in lines {
+        for (column, cell) in line.iter().enumerate() {
+            let pad = widths[column] - cell.chars().count();
+            let gap = if column == 0 { "" } else { "  " };
+            let _ = if column == 1 {
+                write!(text, "{gap}{cell}{:pad$}", "")
+            } else if column + 1 == columns {
+                write!(text, "{gap}{cell}")
+            } else {
+                write!(text, "{gap}{:pad$}{cell}", "")
+            };
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,65 @@
+//! What a design refuses, in the words of the command: options, files and column names.
+
+use taskscout::Error;
+use taskscout::error::combination;
+
+use super::source::{Source, Tasks};
+use crate::error::CliError;
+
+/// An error of the library as a user of the command understands it.
+pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
+    let (whose, what) = match &source.tasks {
+        Tasks::Listed(listed) => (listed.file.clone(), "the candidates"),
+        Tasks::Space(_) => ("the space".into(), "the tasks of the space"),
+    };
+    let message = match error {
+        Error::Unreachable {
+            share,
+            direction,
+            rank,
+            needed,
+        } => {
+            let few = if count < needed {
+                format!(", of which there are only {count},")
+            } else {
+                String::new()
+            };
+            format!(
+                "{:.1} % of what the target needs lies out of reach of {what}{few} which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
+                100.0 * share,
+                combination(&direction, |index| source.lens.value_name(index))
+            )
+            .replace(&format!("{what} which"), &format!("{what}, which"))
+        }
+        Error::Setting { key, problem } => match option(&key) {
+            Some(option) => format!("{option} {problem}"),
+            None if key == "candidates" => format!("the tasks of {whose} {problem}"),
+            None if key == "target" => format!("the target {problem}"),
+            None => format!("`{key}` {problem}"),
+        },
+        Error::BudgetTooSmall { budget, tasks } => format!(
+            "--budget {budget} is too small for the {tasks} tasks that the target needs: raise it, or allow fewer with --max-tasks"
+        ),
+        Error::NotFinite { place, value } => format!(
+            "{place} of {whose} is {value}: its features are too large for a number, so rescale the parameters"
+        ),
+        error @ Error::Numerical { .. } => return error.into(),
+        error => error.to_string(),
+    };
+    CliError::Input(message)
+}
+
+/// The option that a setting of the library comes from.
+fn option(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "budget" => "--budget",
+        "max_tasks" => "--max-tasks",
+        "switch_cost" => "--switch-cost",
+        "tolerance" => "--tolerance",
+        "required" => "--require",
+        "forbidden" => "--forbid",
+        "given" => "--given",
+        "costs" => "--cost",
+        _ => return None,
+    })
+}

@@ -1,0 +1,76 @@
+//! What goes to the terminal beside results.
+
+use std::io::Write as _;
+
+use crate::error::{CliError, Result};
+
+/// Notes for standard error, held back until the plan is there: an error stands alone.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Vec<String>);
+
+impl Notes {
+    /// Adds a note.
+    pub(crate) fn add(&mut self, note: String) {
+        self.0.push(note);
+    }
+
+    /// Prints all notes.
+    pub(crate) fn print(&self) {
+        for note in &self.0 {
+            eprintln!("note: {note}");
+        }
+    }
+}
+
+/// Prints to standard output; a reader that has gone away is no failure.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Failure(
+            format!("cannot write to standard output: {error}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A number of four digits or so.
+pub(crate) fn short(value: f64) -> String {
+    let size = value.abs();
+    if size < f64::MIN_POSITIVE {
+        return "0".into();
+    }
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{value:.3e}");
+    }
+    let digits = (3 - size.log10().floor() as i32).clamp(0, 8) as usize;
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    text
+}
+
+/// A part of a whole, in percent.
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.1}", 100.0 * part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (1234.567, "1235"),
+            (0.012_345_6, "0.01235"),
+            (1e-9, "1.000e-9"),
+            (12_345_678.0, "1.235e7"),
+        ] {
+            assert_eq!(short(value), text);
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! Where tasks come from: a table of candidates, a space, or what a study has learnt.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use taskscout::features::FeatureMap;
+use taskscout::space::{Space, TaskSpace as _};
+use taskscout::study::{Needs, Study};
+use taskscout::target::TargetKind;
+use taskscout_tables::{Table, Values};
+
+use super::lens::{Lens, shortened};
+use super::names::Names;
+use super::options::DesignOptions;
+use super::say::Notes;
+use crate::error::{CliError, Result};
+
+/// The tasks of a campaign and how they are seen.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Names of the parameters.
+    pub(crate) columns: Vec<String>,
+    /// Whether somebody gave these names; else other files may follow the order alone.
+    pub(crate) named: bool,
+    pub(crate) lens: Lens,
+    pub(crate) tasks: Tasks,
+    /// What a study knows.
+    pub(crate) learnt: Option<Learnt>,
+}
+
+/// The tasks themselves.
+#[derive(Debug)]
+pub(crate) enum Tasks {
+    /// A table.
+    Listed(Box<Listed>),
+    /// A space to search.
+    Space(Box<Space>),
+}
+
+/// A table of candidates; rows count from 0.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The file's name.
+    pub(crate) file: String,
+    /// Parameters, row-major.
+    pub(crate) rows: Vec<f64>,
+    pub(crate) names: Names,
+    pub(crate) costs: Option<Vec<f64>>,
+    pub(crate) capacities: Option<Vec<Option<usize>>>,
+    pub(crate) required: Vec<usize>,
+    pub(crate) forbidden: Vec<usize>,
+}
+
+/// What a study knows of embeddings, and what its targets are called.
+#[derive(Debug)]
+pub(crate) struct Learnt {
+    pub(crate) needs: Needs,
+    /// Names of those targets that have embeddings.
+    pub(crate) targets: Vec<String>,
+}
+
+/// A space as a file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpaceFile {
+    space: Space,
+    task_features: Option<FeatureMap>,
+    columns: Option<Vec<String>>,
+}
+
+impl Source {
+    /// Reads all files that say where tasks come from.
+    pub(crate) fn read(options: &DesignOptions, notes: &mut Notes) -> Result<Self> {
+        let study = options.study.as_deref().map(read_study).transpose()?;
+        let mut source = match (&options.candidates, &options.space, &study) {
+            (Some(path), ..) => listed(path, study.as_ref(), options, notes)?,
+            (None, Some(path), _) => searched(read_space(path)?, options)?,
+            (None, None, Some(study)) => searched(
+                SpaceFile {
+                    space: study.config().space.clone(),
+                    task_features: Some(study.config().task_features.clone()),
+                    columns: None,
+                },
+                options,
+            )?,
+            (None, None, None) => {
+                return Err(CliError::Input(
+                    "nothing says where tasks come from: give --candidates FILE, --space FILE.toml or --study FILE.json"
+                        .into(),
+                ));
+            }
+        };
+        if let Some(study) = &study {
+            let needs = study.needs()?;
+            source.lens.map = Some(needs.map.clone());
+            source.lens.row_name = "learnt direction".into();
+            let targets = study.config().targets.iter();
+            let embedded = targets
+                .filter(|target| !matches!(target.kind, TargetKind::SecondMoment { .. }))
+                .map(|target| target.name.clone());
+            source.learnt = Some(Learnt {
+                needs,
+                targets: embedded.collect(),
+            });
+        }
+        if let Some(map) = &options.map {
+            source.lens = source.lens.with_map_file(map)?;
+        }
+        Ok(source)
+    }
+
+    /// The parameters of the rows of another file, and whether they were found by name.
+    pub(crate) fn parameters(&self, table: &Table, used: &[&str]) -> Result<Vec<f64>> {
+        let wanted: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let has = |name: &&str| table.columns().iter().any(|column| column.name == **name);
+        let mut numeric = table.numeric_columns();
+        numeric.retain(|name| !used.contains(name));
+        if !self.named && !wanted.iter().all(has) && numeric.len() == wanted.len() {
+            return Ok(table.matrix(&numeric)?);
+        }
+        table.matrix(&wanted).map_err(|error| match error {
+            taskscout_tables::Error::MissingColumn { .. } => CliError::Input(format!(
+                "{error}; if it is no parameter of a task, name those that are with --columns"
+            )),
+            error => error.into(),
+        })
+    }
+}
+
+fn read_study(path: &Path) -> Result<Study> {
+    let text = read_text(path, "a study")?;
+    let study: Study = serde_json::from_str(&text).map_err(|error| {
+        CliError::Input(format!(
+            "{} is no saved study: {}; give the JSON that a study was saved as",
+            path.display(),
+            error.to_string().replace('\n', " ")
+        ))
+    })?;
+    study.config().task_features.check_ready()?;
+    Ok(study)
+}
+
+fn read_space(path: &Path) -> Result<SpaceFile> {
+    let text = read_text(path, "a space file")?;
+    toml::from_str(&text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start.min(text.len()));
+        let before = &text[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+        CliError::Input(format!(
+            "{}, line {line}, column {column}: {} (docs/spaces.md lists all spaces)",
+            path.display(),
+            error.message().trim().replace('\n', " ")
+        ))
+    })
+}
+
+fn read_text(path: &Path, what: &str) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| {
+        CliError::Input(format!(
+            "cannot read {}: {error}; give the path of {what}",
+            path.display()
+        ))
+    })
+}
+
+/// A space to search.
+fn searched(file: SpaceFile, options: &DesignOptions) -> Result<Source> {
+    let dim = file.space.dim();
+    let given = options.columns.clone().or(file.columns);
+    if let Some(columns) = given.as_ref().filter(|columns| columns.len() != dim) {
+        return Err(CliError::Input(format!(
+            "{} columns are named ({}), but tasks of the space have {dim} parameters: name each",
+            columns.len(),
+            shortened(columns)
+        )));
+    }
+    let named = given.is_some();
+    let columns = given.unwrap_or_else(|| (1..=dim).map(|index| format!("w{index}")).collect());
+    check_distinct(&columns)?;
+    let features = match (file.task_features, options.features) {
+        (Some(_), Some(_)) => {
+            return Err(CliError::Input(
+                "the space file has `task_features` and there is --features: leave one of them out"
+                    .into(),
+            ));
+        }
+        (Some(features), None) => features,
+        (None, Some(name)) => name.build(dim)?,
+        (None, None) => FeatureMap::identity(dim)?,
+    };
+    features.check_ready()?;
+    Ok(Source {
+        lens: Lens::new(features, &columns),
+        columns,
+        named,
+        tasks: Tasks::Space(Box::new(file.space)),
+        learnt: None,
+    })
+}
+
+/// A table of candidates.
+fn listed(
+    path: &Path,
+    study: Option<&Study>,
+    options: &DesignOptions,
+    notes: &mut Notes,
+) -> Result<Source> {
+    let table = Table::read(path)?;
+    let name_column = options.name.clone().or_else(|| usual_name(&table));
+    let columns = parameter_columns(&table, name_column.as_deref(), options)?;
+    tell_of_columns(&table, &columns, name_column.as_deref(), options, notes);
+    let d = columns.len();
+    let features = match (study, options.features) {
+        (Some(study), _) => study.config().task_features.clone(),
+        (None, Some(name)) => name.build(d)?,
+        (None, None) => FeatureMap::identity(d)?,
+    };
+    let needed = taskscout::features::Features::input_dim(&features);
+    if needed != d {
+        return Err(CliError::Input(format!(
+            "{} has {d} parameter columns ({}), but tasks of the study have {needed}: name those with --columns",
+            table.name(),
+            shortened(&columns)
+        )));
+    }
+    let names = match &name_column {
+        Some(column) => Names::read(&table, column)?,
+        None => Names::None,
+    };
+    let costs = options.cost.as_deref().map(|column| costs(&table, column));
+    let capacities = options.capacity.as_deref();
+    let capacities = capacities.map(|column| capacities_of(&table, column));
+    let (costs, capacities) = (costs.transpose()?, capacities.transpose()?);
+    let find = |option: &str, wanted: &[String]| -> Result<Vec<usize>> {
+        let rows = wanted.iter().map(|name| names.find(option, name, &table));
+        let mut rows: Vec<usize> = rows.collect::<Result<_>>()?;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    };
+    let required = find("--require", &options.require)?;
+    let forbidden = find("--forbid", &options.forbid)?;
+    if let Some(row) = required.iter().find(|row| forbidden.contains(row)) {
+        return Err(CliError::Input(format!(
+            "{} is required and forbidden: leave out --require or --forbid for it",
+            table.place(*row)
+        )));
+    }
+    for &row in &required {
+        let left = capacities.as_ref().and_then(|all| all[row]);
+        if let Some(left) = left.filter(|left| *left < options.min_samples.max(1)) {
+            return Err(CliError::Input(format!(
+                "{} is required, but has only {left} samples left: leave it out of --require, or lower --min-samples",
+                table.place(row)
+            )));
+        }
+    }
+    let file = table.name().to_owned();
+    let wanted: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let rows = table.into_matrix(&wanted)?;
+    Ok(Source {
+        lens: Lens::new(features, &columns),
+        columns,
+        named: true,
+        tasks: Tasks::Listed(Box::new(Listed {
+            file,
+            rows,
+            names,
+            costs,
+            capacities,
+            required,
+            forbidden,
+        })),
+        learnt: None,
+    })
+}
+
+/// The text column that everybody would take for names.
+pub(crate) fn usual_name(table: &Table) -> Option<String> {
+    let is = |wanted: &&str| {
+        table.columns().iter().find(|column| {
+            matches!(column.values, Values::Text(_)) && column.name.eq_ignore_ascii_case(wanted)
+        })
+    };
+    let column = ["name", "task", "id"].iter().find_map(is)?;
+    Some(column.name.clone())
+}
+
+fn parameter_columns(
+    table: &Table,
+    name: Option<&str>,
+    options: &DesignOptions,
+) -> Result<Vec<String>> {
+    if let Some(columns) = &options.columns {
+        check_distinct(columns)?;
+        return Ok(columns.clone());
+    }
+    let count = options.given.is_some().then_some(&*options.given_count);
+    let used = [
+        options.cost.as_deref(),
+        options.capacity.as_deref(),
+        options.target_weight.as_deref(),
+        count,
+        name,
+    ];
+    let columns: Vec<String> = table
+        .numeric_columns()
+        .into_iter()
+        .filter(|column| !used.contains(&Some(column)))
+        .map(str::to_owned)
+        .collect();
+    if columns.is_empty() {
+        return Err(CliError::Input(format!(
+            "{} has no column of numbers that could be a parameter of a task: add one, or name the columns with --columns",
+            table.name()
+        )));
+    }
+    Ok(columns)
+}
+
+fn check_distinct(columns: &[String]) -> Result<()> {
+    let repeated = (1..columns.len()).find(|&index| columns[..index].contains(&columns[index]));
+    match repeated {
+        None => Ok(()),
+        Some(index) => Err(CliError::Input(format!(
+            "--columns names `{}` twice: name every parameter once",
+            columns[index]
+        ))),
+    }
+}
+
+fn tell_of_columns(
+    table: &Table,
+    columns: &[String],
+    name: Option<&str>,
+    options: &DesignOptions,
+    notes: &mut Notes,
+) {
+    notes.add(format!(
+        "{} candidates from {}, parameters {}",
+        table.rows(),
+        table.name(),
+        shortened(columns)
+    ));
+    let used = [options.cost.as_deref(), options.capacity.as_deref(), name];
+    let ignored: Vec<String> = table
+        .columns()
+        .iter()
+        .filter(|column| matches!(column.values, Values::Text(_)))
+        .filter(|column| !used.contains(&Some(&*column.name)) && !columns.contains(&column.name))
+        .map(|column| column.name.clone())
+        .collect();
+    if !ignored.is_empty() {
+        notes.add(format!(
+            "text columns are ignored: {} (--name COLUMN makes one the names of tasks)",
+            shortened(&ignored)
+        ));
+    }
+    for skipped in table.skipped() {
+        notes.add(format!(
+            "column {} is left out: {}",
+            skipped.name, skipped.reason
+        ));
+    }
+    if options.columns.is_none() && columns.len() > 1 {
+        let counter = table.columns().iter().find(|column| {
+            columns.contains(&column.name)
+                && matches!(&column.values, Values::Numbers(values) if counts_rows(values))
+        });
+        if let Some(column) = counter {
+            notes.add(format!(
+                "column {0} counts the rows and is taken for a parameter: if it is none, give --name {0}, or name the parameters with --columns",
+                column.name
+            ));
+        }
+    }
+}
+
+fn counts_rows(values: &[f64]) -> bool {
+    let step = |pair: &[f64]| (pair[1] - pair[0] - 1.0).abs() < 1e-12;
+    let start = values.first().copied().unwrap_or(-1.0);
+    values.len() > 2 && (0.0..=1.0).contains(&start) && values.windows(2).all(step)
+}
+
+fn costs(table: &Table, column: &str) -> Result<Vec<f64>> {
+    let costs = table.numbers(column)?;
+    match costs.iter().position(|&cost| cost <= 0.0) {
+        None => Ok(costs.to_vec()),
+        Some(row) => Err(CliError::Input(format!(
+            "{}, column {column}, is {}: a cost must be positive, so correct it or leave the row out",
+            table.place(row),
+            costs[row]
+        ))),
+    }
+}
+
+fn capacities_of(table: &Table, column: &str) -> Result<Vec<Option<usize>>> {
+    let found = table.columns().iter().find(|found| found.name == column);
+    let values = match found.map(|found| &found.values) {
+        Some(Values::Numbers(values)) => values,
+        // Nothing but empty cells: no limits at all.
+        Some(Values::Text(texts)) if texts.iter().all(|text| text.trim().is_empty()) => {
+            return Ok(vec![None; table.rows()]);
+        }
+        _ => {
+            table.numbers(column)?;
+            return Ok(vec![None; table.rows()]);
+        }
+    };
+    // The table marks an empty cell with a NaN of its own; a NaN that is written is the usual one.
+    let is_empty = |value: f64| value.is_nan() && value.to_bits() != f64::NAN.to_bits();
+    let capacity = |(row, &value): (usize, &f64)| {
+        if is_empty(value) {
+            return Ok(None);
+        }
+        if value >= 0.0 && value.fract().abs() < f64::EPSILON && value < 1e15 {
+            return Ok(Some(value as usize));
+        }
+        Err(CliError::Input(format!(
+            "{}, column {column}, is {value}: give the whole number of samples that are left, or leave the cell empty for no limit",
+            table.place(row)
+        )))
+    };
+    values.iter().enumerate().map(capacity).collect()
+}

@@ -1,0 +1,102 @@
+//! The relevance strategies of the earlier active multi-task papers, for finite task spaces.
+//!
+//! After the warm-up every round samples tasks by how much of the target they explain: by `|ν_i|`
+//! with the smallest `‖ν‖₁`, or by `ν_i²` with the smallest `‖ν‖₂`, such that `Σ ν_i c_i = c_0` on the
+//! current estimate. A floor keeps looking at all tasks.
+
+use super::active::coarse;
+use super::{Decision, PlanContext, Strategy};
+use crate::data::Stage;
+use crate::design::discrete::{Relevance, weights};
+use crate::design::{Design, DesignAtom};
+use crate::error::{Error, Result};
+use crate::features::{Features as _, apply_row};
+use crate::linalg;
+use crate::space::TaskSpace as _;
+
+/// Share of a round that is spread over all tasks alike.
+const FLOOR: f64 = 0.1;
+
+/// Sampling by relevance.
+#[derive(Debug)]
+pub(super) struct ByRelevance {
+    pub(super) relevance: Relevance,
+}
+
+impl Strategy for ByRelevance {
+    fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
+        let mut decision = Decision::default();
+        let Some(knowledge) = context.knowledge.as_ref().filter(|_| !context.warming_up) else {
+            decision.add(&coarse(context)?, context.budget, Stage::WarmUp, |_| {
+                "coarse look at every direction".into()
+            })?;
+            return Ok(decision);
+        };
+        let tasks = context.space.tasks().ok_or_else(not_finite)?;
+        let map = knowledge.model.map.source(0, context.features.dim());
+        let k = map.nrows();
+        let embeddings: Vec<f64> = tasks
+            .iter()
+            .flat_map(|task| linalg::apply(map, &apply_row(context.features, task)))
+            .collect();
+        let targets = reachable(&embeddings, k, &knowledge.targets)?;
+        let weights = weights(self.relevance, &embeddings, k, &targets, FLOOR)?;
+        let atoms = tasks
+            .into_iter()
+            .zip(weights)
+            .zip(embeddings.chunks_exact(k))
+            .enumerate();
+        let mut design = Design::unscored(
+            atoms
+                .map(|(row, ((task, weight), embedding))| DesignAtom {
+                    task,
+                    row: Some(row),
+                    weight,
+                    embedding: embedding.to_vec(),
+                    similarity: None,
+                    risk_share: weight,
+                })
+                .collect(),
+        );
+        // With more tasks than samples the least relevant go without.
+        design
+            .atoms
+            .sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.row.cmp(&b.row)));
+        design.atoms.truncate(context.budget);
+        design.orient(&knowledge.targets, false);
+        decision.add(&design, context.budget, Stage::Exploit, |index| {
+            let atom = &design.atoms[index];
+            let cosine = atom.similarity.unwrap_or(0.0);
+            format!(
+                "relevance {:.1} % (cosine {cosine:.4})",
+                100.0 * atom.weight
+            )
+        })?;
+        Ok(decision)
+    }
+
+    fn needs_model(&self) -> bool {
+        true
+    }
+}
+
+/// What is said of a space that cannot be listed.
+pub(crate) fn not_finite() -> Error {
+    Error::setting(
+        "strategy",
+        "samples by relevance, which needs a finite task space: use `aware` for this one",
+    )
+}
+
+/// The targets' embeddings, or what the source tasks reach of them, with equal weights.
+fn reachable(embeddings: &[f64], k: usize, targets: &[Vec<f64>]) -> Result<Vec<(Vec<f64>, f64)>> {
+    let rows = faer::MatRef::from_column_major_slice(embeddings, k, embeddings.len() / k);
+    let svd = linalg::svd(rows, "the embeddings of the tasks")?;
+    let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
+    let basis = svd.u.as_ref().subcols(0, rank);
+    let project = |target: &Vec<f64>| {
+        let inside = linalg::apply(basis.transpose(), target);
+        (linalg::apply(basis, &inside), 1.0)
+    };
+    Ok(targets.iter().map(project).collect())
+}
