@@ -448,8 +448,10 @@ fn settings_that_do_not_fit_are_refused_by_name() {
     assert_eq!(changed(json!({"k": SOURCES + 1})), "k");
     let passive = json!({"k": SOURCES + 1, "strategy": {"kind": "passive"}});
     assert!(Study::new(config(&passive)).is_ok());
-    let boxed = json!({"kind": "box", "low": vec![-1.0; SOURCES], "high": vec![1.0; SOURCES]});
-    assert_eq!(changed(json!({"space": boxed})), "strategy");
+    assert_eq!(
+        changed(json!({"strategy": {"kind": "discrete-l1"}})),
+        "strategy"
+    );
     assert_eq!(
         changed(json!({"input_features": {"kind": "identity", "dim": 1}, "k": 2})),
         "k"

@@ -139,7 +139,7 @@ impl Outcome {
             "samples"
         };
         let mut text = format!(
-            "objective    {} ({}); the error of the target goes with objective / budget\n",
+            "objective    {} ({}); the error falls as objective / budget\n",
             short(self.objective),
             self.criterion
         );
@@ -205,7 +205,7 @@ impl Outcome {
                     if setting.has_given {
                         "that of the plan"
                     } else {
-                        "the samples for the same error"
+                        "the budget for the same error"
                     }
                 );
             }

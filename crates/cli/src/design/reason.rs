@@ -142,8 +142,10 @@ fn in_features(measured: &[f64], lens: &Lens, units: &[f64], feature_units: &[f6
     for &weak in order.iter().skip(TERMS) {
         direction[weak] = 0.0;
     }
-    let size = direction.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if size > 0.0 {
+    // A direction has no sign: the strongest term is shown as positive.
+    let sign = order.first().map_or(1.0, |&first| direction[first].signum());
+    let size = sign * direction.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if size.abs() > 0.0 {
         direction.iter_mut().for_each(|value| *value /= size);
     }
     direction
