@@ -94,7 +94,7 @@ fn table(plan: &[Row], columns: &[String]) -> Vec<Column> {
         }
     };
     let cell = |value: Option<String>| value.unwrap_or_default();
-    all.push(Column::text(own("task"), texts(&|row| row.label())));
+    all.push(Column::text(own("task"), texts(&|row| cell(row.label()))));
     all.push(Column::text(
         own("row"),
         texts(&|row| cell(row.row.map(|row| row.to_string()))),

@@ -5,6 +5,7 @@
 //! 3. The library plans; [`refusal`] puts what it refuses into the words of the command.
 //! 4. [`reason`] says why each task is there; [`outcome`] and [`files`] hand the plan out.
 
+mod columns;
 mod files;
 mod lens;
 mod names;
@@ -106,7 +107,9 @@ fn plan_listed(
     let count = tidy.rows.len() / k;
     let clock = Instant::now();
     let refused = |error| refusal::refusal(error, source, count);
-    let mut candidates = Candidates::new(k, &tidy.rows[..]).map_err(refused)?;
+    let mut candidates = Candidates::new(k, &tidy.rows[..]).map_err(|error| {
+        overflow(&tidy, k, source, &listed.file).unwrap_or_else(|| refused(error))
+    })?;
     if let Some(costs) = costs {
         candidates = candidates.with_costs(costs).map_err(refused)?;
     }
@@ -118,7 +121,10 @@ fn plan_listed(
         forbidden: &forbidden,
         ..campaign(wanted, options)
     };
-    let mut plan = campaign.plan(&candidates).map_err(refused)?;
+    let planned = campaign.plan(&candidates);
+    let mut plan = planned.map_err(|error| {
+        too_few(&error, &campaign, &candidates).unwrap_or_else(|| refused(error))
+    })?;
     let solve_s = clock.elapsed().as_secs_f64();
     setting.candidates = Some(count);
     let rows = plan.tasks.iter().filter_map(|task| task.atom.row);
@@ -135,6 +141,49 @@ fn plan_listed(
         }
     }
     assemble(&plan, Some(listed), solve_s, source, wanted, options)
+}
+
+/// What to say of a row whose features are too large; parameters themselves are finite.
+fn overflow(tidy: &Tidy<'_>, k: usize, source: &Source, file: &str) -> Option<CliError> {
+    let index = tidy.rows.iter().position(|value| !value.is_finite())?;
+    Some(CliError::Input(format!(
+        "{} of row {} of {file} is too large for a number: rescale the parameters",
+        source.lens.value_name(index % k),
+        tidy.in_file(index / k)
+    )))
+}
+
+/// What to say of a campaign whose tasks are too few to reach all that the target needs.
+fn too_few(
+    error: &taskscout::Error,
+    campaign: &Campaign<'_>,
+    candidates: &Candidates<'_>,
+) -> Option<CliError> {
+    let taskscout::Error::Setting { key, problem } = error else {
+        return None;
+    };
+    let reaches = key == "max_tasks" || problem.contains("that the target needs");
+    if !reaches || !matches!(key.as_str(), "budget" | "max_tasks") {
+        return None;
+    }
+    let free = Campaign {
+        budget: 1e9,
+        switch_cost: 0.0,
+        max_tasks: None,
+        min_samples: 1,
+        ..campaign.clone()
+    };
+    let best = free.plan(candidates).ok()?.tasks.len();
+    let least = campaign.min_samples.max(1);
+    Some(CliError::Input(match campaign.max_tasks {
+        Some(most) if most < best => format!(
+            "--max-tasks {most}: no {most} tasks were found that reach all that the target needs within the budget; the best plan without limits uses {best}, so raise it"
+        ),
+        _ => format!(
+            "--budget {} does not pay for the tasks that reach all that the target needs, each with its switch and at least {least} samples; the best plan without limits uses {best} tasks, so raise it",
+            campaign.budget
+        ),
+    }))
 }
 
 /// Plans over a space.

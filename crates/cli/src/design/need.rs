@@ -6,10 +6,11 @@ use faer::Mat;
 use taskscout::design::Need;
 use taskscout_tables::Table;
 
+use super::columns::usual_name;
 use super::names::Names;
 use super::options::DesignOptions;
 use super::say::Notes;
-use super::source::{Source, usual_name};
+use super::source::Source;
 use crate::error::{CliError, Result};
 
 /// More target rows than this are planned for by their moment alone.

@@ -42,13 +42,10 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Its name, or its row, or nothing for a task that was found in a space.
-    pub(crate) fn label(&self) -> String {
-        match (&self.name, self.row) {
-            (Some(name), _) => name.clone(),
-            (None, Some(row)) => format!("row {row}"),
-            (None, None) => "found".into(),
-        }
+    /// Its name, or its row; none for a task that was found in a space.
+    pub(crate) fn label(&self) -> Option<String> {
+        let row = || self.row.map(|row| format!("row {row}"));
+        self.name.clone().or_else(row)
     }
 }
 
@@ -106,7 +103,10 @@ impl Outcome {
         header.extend(rest.map(String::from));
         let mut lines = vec![header];
         for (index, row) in self.plan.iter().take(SHOWN).enumerate() {
-            let mut cells = vec![(index + 1).to_string(), row.label()];
+            let mut cells = vec![
+                (index + 1).to_string(),
+                row.label().unwrap_or("found".into()),
+            ];
             cells.extend(row.task[..shown].iter().map(|&value| short(value)));
             if more {
                 cells.push("…".into());
@@ -151,16 +151,18 @@ impl Outcome {
                 } else {
                     format!("{:.2}", (1e4 * gap).ceil() / 1e2)
                 };
-                let which = match (setting.candidates, setting.restricted) {
-                    (Some(_), true) => {
-                        "even without switches, minima and caps, no design of these candidates is"
-                    }
-                    (Some(_), false) => "no design of these candidates is",
-                    (None, _) => "no design of the space is",
+                let whose = match setting.candidates {
+                    Some(_) => "these candidates",
+                    None => "the space",
+                };
+                let which = if setting.restricted {
+                    "even without switches, minima and caps, no design"
+                } else {
+                    "no design"
                 };
                 writeln!(
                     text,
-                    "lower bound  {}: {which} more than {gap} % better",
+                    "lower bound  {}: {which} of {whose} is more than {gap} % better",
                     short(bound)
                 )
             }

@@ -143,7 +143,9 @@ fn in_features(measured: &[f64], lens: &Lens, units: &[f64], feature_units: &[f6
         direction[weak] = 0.0;
     }
     // A direction has no sign: the strongest term is shown as positive.
-    let sign = order.first().map_or(1.0, |&first| direction[first].signum());
+    let sign = order
+        .first()
+        .map_or(1.0, |&first| direction[first].signum());
     let size = sign * direction.iter().map(|x| x * x).sum::<f64>().sqrt();
     if size.abs() > 0.0 {
         direction.iter_mut().for_each(|value| *value /= size);

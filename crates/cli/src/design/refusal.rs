@@ -20,16 +20,15 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
             needed,
         } => {
             let few = if count < needed {
-                format!(", of which there are only {count},")
+                format!(", of which there are only {count}")
             } else {
                 String::new()
             };
             format!(
-                "{:.1} % of what the target needs lies out of reach of {what}{few} which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
+                "{:.1} % of what the target needs lies out of reach of {what}{few}, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
                 100.0 * share,
                 combination(&direction, |index| source.lens.value_name(index))
             )
-            .replace(&format!("{what} which"), &format!("{what}, which"))
         }
         Error::Setting { key, problem } => match option(&key) {
             Some(option) => format!("{option} {problem}"),

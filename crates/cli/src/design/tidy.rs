@@ -33,7 +33,8 @@ impl<'a> Tidy<'a> {
         if zeros > 0 {
             let first = rows.chunks_exact(k).position(is_zero).unwrap_or(0);
             notes.add(format!(
-                "{zeros} candidates have nothing but zeros and teach nothing; the first is row {first}"
+                "{} nothing but zeros and teach nothing; the first is row {first} (rows count from 0)",
+                counted(zeros, "candidate has", "candidates have")
             ));
         }
         let distinct = has_costs || listed.capacities.is_some();
@@ -71,8 +72,12 @@ impl<'a> Tidy<'a> {
             return Self { rows, kept: None };
         };
         notes.add(format!(
-            "{} candidates repeat an earlier one and are left out; the first is row {row}, which repeats row {earlier} (rows count from 0)",
-            rows.len() / k - kept.len()
+            "{} left out; the first is row {row}, which repeats row {earlier} (rows count from 0)",
+            counted(
+                rows.len() / k - kept.len(),
+                "candidate repeats an earlier one and is",
+                "candidates repeat an earlier one and are"
+            )
         ));
         let fewer: Vec<f64> = kept
             .iter()
@@ -109,4 +114,8 @@ fn is_zero(row: &[f64]) -> bool {
 fn equal(left: &[f64], right: &[f64]) -> bool {
     let bits = |value: &f64| (value + 0.0).to_bits();
     left.iter().map(bits).eq(right.iter().map(bits))
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

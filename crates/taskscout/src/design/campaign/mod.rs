@@ -140,7 +140,8 @@ impl<'a> Campaign<'a> {
             chosen = ledger.select(chosen)?;
             let value = ledger.value_of(&chosen)?;
             let Some(value) = value else {
-                return Err(self.unreachable_with_so_few(&chosen));
+                let missed = ledger.missed(&chosen)?;
+                return Err(self.too_few(chosen.len(), missed, relaxed.rows().len()));
             };
             return ledger.finish(&value, &relaxed);
         }
@@ -252,21 +253,21 @@ impl<'a> Campaign<'a> {
         Ok(())
     }
 
-    fn unreachable_with_so_few(&self, chosen: &[usize]) -> Error {
+    /// What is said when no set of tasks was found that will do.
+    fn too_few(&self, chosen: usize, missed: f64, enough: usize) -> Error {
+        let missed = 100.0 * missed;
         match self.max_tasks {
-            Some(most) if most < chosen.len() => Error::setting(
+            Some(most) if chosen >= most => Error::setting(
                 "max_tasks",
                 format!(
-                    "is {most}, but no {most} tasks were found that reach all that the target needs; the fewest found are {}",
-                    chosen.len()
+                    "is {most}, but no {most} tasks were found that reach all that the target needs ({missed:.1} % is missed): {enough} are enough, so raise it"
                 ),
             ),
             _ => Error::setting(
                 "budget",
                 format!(
-                    "of {} does not pay for the {} tasks that the target needs, with their switches and least samples: raise it",
-                    self.budget,
-                    chosen.len()
+                    "of {} does not pay for enough tasks with their switches and least samples: {enough} reach all that the target needs, so raise it",
+                    self.budget
                 ),
             ),
         }

@@ -3,7 +3,7 @@
 //! Tasks of the relaxed design are dropped one by one, the least harmful first, while that pays or
 //! has to be done; then single tasks are exchanged against others, or added, while that pays.
 
-use super::ledger::{Ledger, add_outer};
+use super::ledger::{Ledger, Shares, add_outer};
 use crate::design::frank_wolfe::Source as _;
 use crate::design::listed::Listed;
 use crate::design::{Problem, solve};
@@ -14,6 +14,14 @@ use crate::linalg;
 const DROPPABLE: usize = 6;
 /// Rounds of exchanging tasks.
 const EXCHANGES: usize = 10;
+/// The same in tables that take a while to search.
+const EXCHANGES_IN_LARGE: usize = 2;
+const LARGE: usize = 20_000;
+/// Tasks in use that may be exchanged in a round, and others tried for each.
+const EXCHANGEABLE: usize = 12;
+const OTHERS: usize = 6;
+/// Candidates that are all tried.
+const FEW: usize = 24;
 /// Gain of an exchange or of a drop that is worth having.
 const GAIN: f64 = 1e-6;
 
@@ -27,7 +35,8 @@ impl Ledger<'_> {
             }
             (rows, best) = (next, value);
         }
-        for _ in 0..EXCHANGES {
+        let large = self.candidates.len() > LARGE;
+        for _ in 0..if large { EXCHANGES_IN_LARGE } else { EXCHANGES } {
             let Some((next, value)) = self.best_exchange(&rows)? else {
                 break;
             };
@@ -65,7 +74,7 @@ impl Ledger<'_> {
     }
 
     /// The part of the need that some rows do not reach.
-    fn missed(&self, rows: &[usize]) -> Result<f64> {
+    pub(super) fn missed(&self, rows: &[usize]) -> Result<f64> {
         let (frame, _) = self.frame_of(rows)?;
         match frame.need(&self.campaign.need, false) {
             Err(Error::Unreachable { share, .. }) => Ok(share),
@@ -107,23 +116,30 @@ impl Ledger<'_> {
         Ok(best)
     }
 
-    /// The best set with one row exchanged against one of the best others, or with one of them more.
+    /// The best set with one row exchanged against a promising other, or with one of them more.
     fn best_exchange(&self, rows: &[usize]) -> Result<Option<(Vec<usize>, f64)>> {
         let most = self.campaign.max_tasks.unwrap_or(usize::MAX);
+        let plan = self.value_of(rows)?;
+        // Each row of the set in turn, and none of them if there may be one more.
+        let leaving = rows
+            .iter()
+            .filter(|row| !self.campaign.required.contains(row))
+            .map(|&row| Some(row))
+            .take(EXCHANGEABLE)
+            .chain((rows.len() < most).then_some(None));
         let mut best: Option<(Vec<usize>, f64)> = None;
-        for other in self.promising(rows)? {
-            let mut trials: Vec<Vec<usize>> = Vec::new();
-            if rows.len() < most {
-                trials.push([rows, &[other]].concat());
-            }
-            for row in rows
+        for leaving in leaving {
+            let rest: Vec<usize> = rows
                 .iter()
-                .filter(|row| !self.campaign.required.contains(row))
-            {
-                let others = rows.iter().copied().filter(|kept| kept != row);
-                trials.push(others.chain([other]).collect());
-            }
-            for mut trial in trials {
+                .copied()
+                .filter(|&row| Some(row) != leaving)
+                .collect();
+            let others = match &plan {
+                Some(plan) => self.promising(rows, &rest, plan)?,
+                None => self.nearest(rows, OTHERS)?,
+            };
+            for other in others {
+                let mut trial = [&rest[..], &[other]].concat();
                 trial.sort_unstable();
                 let value = self.worth(&trial)?;
                 if best.as_ref().is_none_or(|(_, least)| value < *least) {
@@ -134,30 +150,26 @@ impl Ledger<'_> {
         Ok(best)
     }
 
-    /// Rows not in use that would help most, beside those in use.
-    fn promising(&self, rows: &[usize]) -> Result<Vec<usize>> {
-        const OTHERS: usize = 6;
-        let Some(shares) = self.value_of(rows)? else {
-            return self.nearest(rows, OTHERS);
-        };
-        // What the plan knows, counted as given: the design of the next samples names the rest.
-        let mut known = self.known(rows);
-        for atom in &shares.atoms {
-            if let Some(row) = atom.row {
-                let n = atom.weight * shares.money / self.candidates.cost(row);
+    /// Rows not in use that would help most beside the `rest` of a plan.
+    fn promising(&self, rows: &[usize], rest: &[usize], plan: &Shares) -> Result<Vec<usize>> {
+        let free = |row: &usize| self.usable(*row) && !rows.contains(row);
+        if self.candidates.len() <= FEW {
+            return Ok((0..self.candidates.len()).filter(free).collect());
+        }
+        // What the rest knows, counted as given: the design of what is left names others.
+        let mut known = self.known(rest);
+        let mut spent = 0.0;
+        for atom in &plan.atoms {
+            if let Some(row) = atom.row.filter(|row| rest.contains(row)) {
+                let n = atom.weight * plan.money / self.candidates.cost(row);
                 add_outer(&mut known, self.candidates.row(row), n);
+                spent += atom.weight * plan.money;
             }
         }
-        let next = 0.1 * self.campaign.budget;
-        let given = faer::Scale(next.recip()) * known;
+        let left = (plan.money - spent).max(0.05 * self.campaign.budget);
+        let given = faer::Scale(left.recip()) * known;
         let limits: Vec<f64> = (0..self.candidates.len())
-            .map(|row| {
-                if self.usable(row) && !rows.contains(&row) {
-                    1.0
-                } else {
-                    0.0
-                }
-            })
+            .map(|row| if free(&row) { 1.0 } else { 0.0 })
             .collect();
         if limits.iter().sum::<f64>() < 1.0 {
             return Ok(Vec::new());
