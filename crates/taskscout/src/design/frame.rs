@@ -85,6 +85,12 @@ impl Frame {
             let seen = linalg::product(transform.as_ref(), known.as_ref());
             let gram = gram + linalg::product(seen.as_ref(), seen.transpose());
             let (values, vectors) = linalg::eigen(gram.as_ref(), "the candidates")?;
+            if values[0] <= 0.0 {
+                return Err(Error::setting(
+                    "candidates",
+                    "that may be used are all zero: a zero embedding teaches nothing, so allow others",
+                ));
+            }
             let floor = SHIFT * values[0];
             let turned = linalg::product(vectors.transpose(), transform.as_ref());
             let stretched = Mat::from_fn(turned.nrows(), k, |i, j| {
@@ -173,7 +179,13 @@ impl Frame {
         };
         let nothing = || Error::setting("target", "is zero: there is nothing to design for");
         let top = largest_entry(reached.as_ref());
-        if !(top > 0.0 && top.is_finite()) {
+        if !top.is_finite() {
+            return Err(Error::numerical(
+                "scaling what the target needs",
+                "it is beyond the range of numbers beside the candidates; rescale one of them",
+            ));
+        }
+        if top <= 0.0 {
             return Err(nothing());
         }
         let reached = Mat::from_fn(reached.nrows(), reached.ncols(), |i, j| {

@@ -153,7 +153,12 @@ struct Run {
 impl Solver<'_> {
     fn run(&self, source: &mut dyn Source, known: Vec<Atom>) -> Result<Run> {
         let spanning = source.first()?;
-        let mut atoms = known;
+        let mut atoms: Vec<Atom> = Vec::new();
+        for atom in known {
+            if !atoms.iter().any(|other| other.key == atom.key) {
+                atoms.push(atom);
+            }
+        }
         let start = atoms.len();
         for atom in &spanning {
             if !atoms.iter().any(|other| other.key == atom.key) {
@@ -240,7 +245,7 @@ impl Solver<'_> {
         let (mut kept, mut q) = (atoms.clone(), weights.q.clone());
         drop_crumbs(&mut kept, &mut q, 0.05 * self.tolerance.min(1e-2));
         let mut value = self.exact(&kept, &q)?;
-        let allowed = weights.value * (1.0 + 0.1 * self.tolerance);
+        let allowed = weights.value.max(lower_bound / (1.0 - self.tolerance));
         if value.is_nan() || value > allowed {
             (kept, q) = (atoms, weights.q);
             value = self.exact(&kept, &q)?;
@@ -282,7 +287,11 @@ impl Solver<'_> {
             .collect();
         let total: f64 = scores.iter().sum();
         Ok(Solution {
-            shares: scores.iter().map(|score| score / total).collect(),
+            shares: if total > 0.0 {
+                scores.iter().map(|score| score / total).collect()
+            } else {
+                q.clone()
+            },
             atoms: kept,
             weights: q,
             objective,

@@ -51,7 +51,12 @@ impl<'a> Listed<'a> {
             dim: candidates.dim(),
             costs: costs.as_deref(),
         };
-        let frame = Frame::new(rows, candidates.largest(), given)?;
+        let largest = if excluded {
+            largest_allowed(candidates)
+        } else {
+            candidates.largest().to_vec()
+        };
+        let frame = Frame::new(rows, &largest, given)?;
         let norms = rows.scores(frame.to.as_ref());
         Ok(Self {
             candidates,
@@ -88,7 +93,7 @@ impl<'a> Listed<'a> {
             .scores(factor.as_ref())
             .into_iter()
             .enumerate()
-            .filter(|&(index, _)| self.norms[index] > 0.0)
+            .filter(|&(index, _)| self.candidates.limit(index) > 0.0)
             .map(|(index, score)| Scored { index, score })
             .collect();
         scored.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
@@ -231,4 +236,15 @@ pub(super) fn pivots(pool: &[Atom], count: usize) -> Vec<usize> {
         }
     }
     chosen
+}
+
+/// The largest magnitude in each column among the candidates that are not left out.
+fn largest_allowed(candidates: &Candidates<'_>) -> Vec<f64> {
+    let mut largest = vec![0.0_f64; candidates.dim()];
+    for index in (0..candidates.len()).filter(|&index| candidates.limit(index) > 0.0) {
+        for (top, value) in largest.iter_mut().zip(candidates.row(index)) {
+            *top = top.max(value.abs());
+        }
+    }
+    largest
 }

@@ -8,6 +8,10 @@ use crate::linalg;
 /// Share of the way to a bound that one step may go.
 pub(super) const TO_BOUND: f64 = 0.97;
 
+/// Atoms up to which all second derivatives are kept: with fewer, Woodbury saves little and loses
+/// the digits that the last steps need.
+const FULL: usize = 256;
+
 const WHAT: &str = "the equations for the weights of a design";
 
 /// The second derivatives in `q`.
@@ -22,7 +26,7 @@ impl Curvature {
     /// Second derivatives `scale · (XᵀX) ∘ (ZᵀZ)`.
     pub(super) fn new(scale: f64, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Self {
         let (r, s, m) = (x.nrows(), z.nrows(), x.ncols());
-        if m <= r * s {
+        if m <= (r * s).max(FULL) {
             let left = linalg::product(x.transpose(), x);
             let right = linalg::product(z.transpose(), z);
             return Self::Full(Mat::from_fn(m, m, |i, j| {

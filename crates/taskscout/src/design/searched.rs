@@ -30,6 +30,8 @@ pub(super) struct Searched<'a> {
     rng: &'a mut Rng,
     frame: Frame,
     tasks: Vec<Vec<f64>>,
+    /// Tasks that were offered, each near a top of the scores.
+    offered: Vec<Vec<f64>>,
 }
 
 impl<'a> Searched<'a> {
@@ -66,6 +68,7 @@ impl<'a> Searched<'a> {
                         rng,
                         frame,
                         tasks,
+                        offered: Vec::new(),
                     });
                 }
             }
@@ -117,6 +120,10 @@ impl Source for Searched<'_> {
             .map(|task| self.atom(task.clone()))
             .collect();
         let chosen = pivots(&pool, self.frame.rank());
+        self.offered = chosen
+            .iter()
+            .map(|&index| self.tasks[index].clone())
+            .collect();
         Ok(chosen
             .into_iter()
             .map(|index| pool[index].clone())
@@ -132,14 +139,31 @@ impl Source for Searched<'_> {
             matrix: matrix.as_ref(),
         };
         let best = self.space.best_atom(&form, self.rng)?;
-        let atoms = if worthwhile(best.value, floor) {
-            vec![self.atom(best.task)]
-        } else {
-            Vec::new()
-        };
+        let mut found = vec![(best.value, best.task)];
+        // A broad top hides a narrow one from the search: look uphill of what is in use as well.
+        if !best.exact {
+            for task in self.space.ascend(&form, &self.offered)? {
+                found.push((form.value(&task), task));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let support = found[0].0;
+        let promising = floor + 0.25 * (support - floor);
+        let mut atoms = Vec::new();
+        for (value, task) in found {
+            if worthwhile(value, floor) && value >= promising {
+                atoms.push(self.atom(task));
+            }
+        }
+        let atoms = super::frank_wolfe::diverse(atoms.into_iter(), self.frame.rank().max(2));
+        for atom in &atoms {
+            if let Key::Task(task) = &atom.key {
+                self.offered.push(task.clone());
+            }
+        }
         Ok(Offer {
             atoms,
-            support: best.value,
+            support,
             exact: best.exact,
         })
     }

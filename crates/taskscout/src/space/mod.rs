@@ -100,6 +100,11 @@ pub trait TaskSpace: std::fmt::Debug + Send + Sync {
     /// The task that minimises an objective, by scan where the space is finite, by search elsewhere.
     fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom>;
 
+    /// Tasks uphill of some others, for a quadratic form.
+    fn ascend(&self, _form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        Ok(tasks.to_vec())
+    }
+
     /// All tasks, where there are finitely many.
     fn tasks(&self) -> Option<Vec<Vec<f64>>> {
         None
@@ -260,6 +265,10 @@ impl TaskSpace for Space {
             value,
             exact: false,
         })
+    }
+
+    fn ascend(&self, form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        search::ascend(self, form, tasks)
     }
 
     fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {

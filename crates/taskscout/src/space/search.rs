@@ -77,6 +77,25 @@ pub(super) fn maximise_form(
     Ok(best.task)
 }
 
+/// The tops of a quadratic form that lie uphill of some tasks.
+pub(super) fn ascend(
+    space: &Space,
+    form: &QuadraticForm<'_>,
+    tasks: &[Vec<f64>],
+) -> Result<Vec<Vec<f64>>> {
+    let scorer = Scorer::new(form, SAMPLES * KEPT)?;
+    let batch = |rows: &[f64], values: &mut [f64]| {
+        scorer.score(rows, values);
+        values.iter_mut().for_each(|value| *value = -*value);
+    };
+    let landscape = Landscape::new(space, &batch);
+    let starts = landscape.evaluate(tasks.to_vec());
+    let tops = starts
+        .into_iter()
+        .map(|start| polish(&landscape, start, ROUGHLY).task);
+    Ok(tops.collect())
+}
+
 /// Directions worth trying for identity features: the top eigenvectors, long enough to leave the
 /// space, from where they are brought back to its boundary.
 fn hints(form: &QuadraticForm<'_>, widths: &[f64]) -> Result<Vec<Vec<f64>>> {

@@ -140,7 +140,10 @@ pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
     if is_plain_ball(context) {
         return spread(context, 0);
     }
-    let problem = Problem::new(Criterion::Trace, Need::Everything);
+    let problem = Problem {
+        tolerance: tolerance(context),
+        ..Problem::new(Criterion::Trace, Need::Everything)
+    };
     let mut rng = derive(context.seed, Purpose::Plan, &[0]);
     let mut design = solve_space(context.space, context.features, None, &problem, &mut rng)?;
     fit_budget(&mut design, context.budget);
@@ -172,6 +175,7 @@ fn solve(
     }
     let problem = Problem {
         partial: true,
+        tolerance: tolerance(context),
         ..Problem::new(criterion, Need::Moment(need))
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[1 + context.round as u64]);
@@ -185,6 +189,16 @@ fn solve(
     fit_budget(&mut design, context.budget / 2);
     design.orient(&knowledge.targets, false);
     Ok(design)
+}
+
+/// The gap to solve to. In a continuous space every further step adds a task, and switching tasks
+/// costs more than the last percent of a design is worth.
+fn tolerance(context: &PlanContext<'_>) -> f64 {
+    if context.space.count().is_some() {
+        1e-4
+    } else {
+        1e-2
+    }
 }
 
 /// Keeps the heaviest tasks where there are more than samples, and leaves out those that would
