@@ -159,6 +159,11 @@ fn near(left: f64, right: f64) -> bool {
     (left - right).abs() <= 1e-9 * right.abs()
 }
 
+/// Up to the tasks whose share is too small for a single sample, which a plan does not list.
+fn close(left: f64, right: f64) -> bool {
+    (left - right).abs() <= 1e-4 * right.abs()
+}
+
 /// `A` of the one target of these tests.
 fn need() -> Mat<f64> {
     faer::mat![[0.36, 0.3], [0.3, 0.25]]
@@ -294,7 +299,7 @@ fn columns_names_and_targets_are_found() {
         named
             .rows()
             .iter()
-            .all(|task| task["name"] == task["row"].to_string())
+            .all(|task| task["name"].as_str() == Some(&*task["row"].to_string()))
     );
     assert_eq!(named.rows()[0]["task"].as_array().unwrap().len(), 2);
 }
@@ -326,7 +331,10 @@ fn what_is_given_counts() {
     for i in 0..2 {
         (0..2).for_each(|j| information[(i, j)] += 500.0 * given[i] * given[j]);
     }
-    assert!(near(after.number("objective"), 100.0 * trace(&information)));
+    assert!(close(
+        after.number("objective"),
+        100.0 * trace(&information)
+    ));
     assert!(after.n("gale") < before.n("gale"));
 }
 
@@ -340,14 +348,15 @@ fn costs_and_switches_change_the_plan() {
         line.split(',').nth(3).unwrap().parse::<f64>().unwrap()
     };
     let per_cost = plan.sum(|task| task["weight"].as_f64().unwrap() / cost(task));
-    assert!(near(plan.number("objective"), trace(&per_cost)));
+    assert!(close(plan.number("objective"), trace(&per_cost)));
     let paid: f64 = plan
         .rows()
         .iter()
         .map(|task| task["n"].as_f64().unwrap() * cost(task))
         .sum();
     assert!(near(plan.number("spent"), paid) && paid <= 200.0);
-    assert_eq!(plan.n("gale"), 0, "four times the cost for twice the wind");
+    let free = scratch.plan("--budget 200");
+    assert!(plan.n("gale") < free.n("gale"), "it costs most");
     let switched = scratch.plan("--budget 200 --switch-cost 60");
     assert!(switched.rows().len() <= 2);
     let tasks = switched.rows().len() as f64;
@@ -630,6 +639,31 @@ fn errors_are_one_sentence_with_place_and_remedy() {
         "--space space.toml",
         &["space.toml, line 2, column", "unknown variant"],
     );
+    scratch.file(
+        "ball.toml",
+        "space = { kind = \"ball\", dim = 2, radius = 2.0 }\n",
+    );
+    for option in [
+        "--require n",
+        "--forbid 1",
+        "--cost minutes",
+        "--capacity left",
+        "--name x",
+    ] {
+        let name = option.split(' ').next().unwrap();
+        scratch.refused(
+            &format!("--space ball.toml {option}"),
+            &[&format!("{name} needs --candidates")],
+        );
+    }
+    scratch.file(
+        "both.toml",
+        "space = { kind = \"ball\", dim = 2, radius = 2.0 }\ntask_features = { kind = \"identity\", dim = 2 }\n",
+    );
+    scratch.refused(
+        "--space both.toml --features affine",
+        &["leave one of them out"],
+    );
     let all: String = (0..9).map(|row| format!(" --forbid {row}")).collect();
     scratch.refused(
         &format!("{base}{all}"),
@@ -704,11 +738,10 @@ fn plans_are_written_whole_and_not_over_others() {
     assert!(scratch.path("plans/monday-plan.csv").exists());
     // A plan that was carried out is what is given to the next.
     let next = scratch.plan("--given plans/today/plan.csv --budget 100");
+    let half = 0.5 * plan.number("plan_objective");
     assert!(
-        near(
-            next.number("objective"),
-            0.5 * plan.number("plan_objective")
-        ) || next.number("objective") < plan.number("objective")
+        (next.number("objective") - half).abs() < 1e-3 * half,
+        "twice the samples"
     );
     // A parameter called like a column of the plan keeps its name.
     scratch.file("n.csv", "n,weight\n1,0\n0,1\n");
@@ -777,8 +810,10 @@ fn the_commands_of_the_page_run_as_shown() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/campaigns.md")).unwrap();
     let scratch = Scratch::new();
-    // The study's file is made here: TASKSCOUT_WRITE_EXAMPLES=1 writes it again.
-    if std::env::var_os("TASKSCOUT_WRITE_EXAMPLES").is_some() {
+    // TASKSCOUT_WRITE_EXAMPLES=1 writes the study's file and the outputs of the page again.
+    let write = std::env::var_os("TASKSCOUT_WRITE_EXAMPLES").is_some();
+    let mut rewritten = page.clone();
+    if write {
         let text = serde_json::to_string(&tunnel_study()).unwrap() + "\n";
         std::fs::write(root.join("examples/wind-tunnel/study.json"), text).unwrap();
     }
@@ -806,10 +841,17 @@ fn the_commands_of_the_page_run_as_shown() {
         let output = scratch.design(&whole);
         assert!(output.status.success(), "{whole}: {}", stderr(&output));
         let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(text.trim_end(), shown.trim_end(), "{whole}");
+        if write {
+            rewritten = rewritten.replace(shown.trim_end(), text.trim_end());
+        } else {
+            assert_eq!(text.trim_end(), shown.trim_end(), "{whole}");
+        }
         commands += 1;
     }
     assert!(commands >= 7, "{commands}");
+    if write {
+        std::fs::write(root.join("docs/campaigns.md"), rewritten).unwrap();
+    }
 }
 
 /// The study of the page: what it learns is that a drone in the tunnel feels two mixtures of winds.

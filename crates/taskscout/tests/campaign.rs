@@ -341,3 +341,84 @@ fn what_cannot_be_met_is_refused_with_a_reason() {
         Err(Error::WrongLength { .. })
     ));
 }
+
+#[test]
+fn all_directions_stay_needed_whatever_is_left_out() {
+    let rows: Vec<f64> = (0..25)
+        .map(|i| if i % 6 == 0 { 1.0 } else { 0.0 })
+        .collect();
+    let candidates = Candidates::new(5, &rows[..]).unwrap();
+    let plain = Campaign::new(Criterion::Trace, Need::Everything, 100.0);
+    let bound = plain.plan(&candidates).unwrap().lower_bound.unwrap();
+    assert!((bound / 25.0 - 1.0).abs() < 1e-3, "{bound}");
+    for campaign in [
+        Campaign {
+            switch_cost: 1.0,
+            ..plain.clone()
+        },
+        Campaign {
+            min_samples: 5,
+            ..plain.clone()
+        },
+    ] {
+        let plan = campaign.plan(&candidates).unwrap();
+        assert_eq!(plan.tasks.len(), 5);
+        assert!(
+            plan.objective >= bound * (1.0 - 1e-9)
+                && plan.lower_bound.unwrap() >= bound * (1.0 - 1e-3)
+        );
+    }
+    for campaign in [
+        Campaign {
+            max_tasks: Some(2),
+            ..plain.clone()
+        },
+        Campaign {
+            budget: 3.0,
+            ..plain.clone()
+        },
+    ] {
+        assert!(matches!(
+            campaign.plan(&candidates),
+            Err(Error::Setting { .. })
+        ));
+    }
+}
+
+#[test]
+fn a_task_required_twice_is_required_once() {
+    let rows = [1.0, 0.0, 0.0, 1.0, 0.6, 0.6];
+    let candidates = Candidates::new(2, &rows[..]).unwrap();
+    let need = Need::Targets {
+        rows: &[1.0, 1.0],
+        weights: None,
+    };
+    let plan = |required: &[usize]| {
+        let campaign = Campaign {
+            required,
+            min_samples: 6,
+            ..Campaign::new(Criterion::Trace, need, 20.0)
+        };
+        campaign.plan(&candidates).unwrap()
+    };
+    assert_eq!(plan(&[0, 0]), plan(&[0]));
+}
+
+#[test]
+fn a_list_is_planned_like_its_table() {
+    let tasks = [vec![1.0, 0.0], vec![0.0, 1.0], vec![0.5, 0.5]];
+    let need = Need::Targets {
+        rows: &[1.0, 1.0],
+        weights: None,
+    };
+    let campaign = Campaign {
+        switch_cost: 60.0,
+        ..Campaign::new(Criterion::Trace, need, 100.0)
+    };
+    let features = FeatureMap::identity(2).unwrap();
+    let mut rng = derive(0, Purpose::Search, &[]);
+    let plan = campaign
+        .plan_space(&Space::list(&tasks).unwrap(), &features, None, &mut rng)
+        .unwrap();
+    assert_eq!((plan.tasks.len(), &plan.tasks[0].atom.task), (1, &tasks[2]));
+}

@@ -26,7 +26,7 @@ use taskscout::design::{Campaign, CampaignPlan, Candidates};
 use taskscout::rng::{Purpose, derive};
 
 use self::files::PlanFiles;
-use self::need::{Wanted, outer_sum};
+use self::need::{Wanted, add_outer};
 use self::options::DesignOptions;
 use self::outcome::{Outcome, Row, Setting};
 use self::say::Notes;
@@ -131,7 +131,7 @@ fn plan_listed(
     setting.cheapest = rows
         .map(|row| candidates.cost(row))
         .fold(f64::INFINITY, f64::min);
-    if !setting.restricted && !setting.limited {
+    if !(setting.restricted || setting.limited || options.json) {
         setting.even_split = even_split(&candidates, wanted, options);
     }
     for task in &mut plan.tasks {
@@ -230,7 +230,7 @@ fn even_split(
             let mut sum = Mat::zeros(k, k);
             for row in rows {
                 let share = (count as f64 * candidates.cost(row)).recip();
-                sum += outer_sum(candidates.row(row), k, |_| share);
+                add_outer(&mut sum, candidates.row(row), share);
             }
             sum
         })

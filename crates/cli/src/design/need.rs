@@ -188,16 +188,20 @@ fn check_finite(rows: &[f64], k: usize, table: &Table) -> Result<()> {
 }
 
 /// `Σ weight_i c_i c_iᵀ`.
-pub(crate) fn outer_sum(rows: &[f64], k: usize, weight: impl Fn(usize) -> f64) -> Mat<f64> {
+fn outer_sum(rows: &[f64], k: usize, weight: impl Fn(usize) -> f64) -> Mat<f64> {
     let mut sum = Mat::zeros(k, k);
     for (index, row) in rows.chunks_exact(k).enumerate() {
-        let weight = weight(index);
-        for j in 0..k {
-            let scaled = weight * row[j];
-            for i in 0..k {
-                sum[(i, j)] += scaled * row[i];
-            }
-        }
+        add_outer(&mut sum, row, weight(index));
     }
     sum
+}
+
+/// Adds `weight · c cᵀ`.
+pub(crate) fn add_outer(sum: &mut Mat<f64>, c: &[f64], weight: f64) {
+    for (j, &value) in c.iter().enumerate() {
+        let scaled = weight * value;
+        for (entry, &other) in sum.col_as_slice_mut(j).iter_mut().zip(c) {
+            *entry += scaled * other;
+        }
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) struct DesignOptions {
     /// The column that names tasks [default: a text column called name, task or id]
     #[arg(long, value_name = "COLUMN", help_heading = WHERE, requires = "candidates")]
     pub(crate) name: Option<String>,
-    /// What is linear in the unknowns: the parameters, or also a constant and their products
+    /// Features of the parameters in which what is learnt is linear [default: identity]
     #[arg(long, value_name = "FEATURES", help_heading = WHERE)]
     pub(crate) features: Option<FeatureName>,
     /// The task map B as a table, one column a feature [default: the features themselves]
@@ -137,7 +137,7 @@ pub(crate) struct DesignOptions {
 /// Features of task parameters by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FeatureName {
-    /// The parameters themselves (the default)
+    /// The parameters themselves
     Identity,
     /// The parameters and the constant 1
     Affine,

@@ -178,15 +178,19 @@ impl Outcome {
             self.rounding_factor
         );
         let samples: usize = self.plan.iter().map(|row| row.n).sum();
+        let tasks = match self.plan.len() {
+            1 => "1 task".to_owned(),
+            many => format!("{many} tasks"),
+        };
         let _ = writeln!(
             text,
             "spent        {} of {} {unit}{}",
             short(self.spent),
             short(self.budget),
             if setting.has_costs {
-                format!(", for {samples} samples of {} tasks", self.plan.len())
+                format!(", for {samples} samples of {tasks}")
             } else {
-                format!(", on {} tasks", self.plan.len())
+                format!(", on {tasks}")
             }
         );
         if setting.limited && self.budget - self.spent >= setting.cheapest {

@@ -8,7 +8,7 @@ use taskscout::design::CampaignPlan;
 use taskscout::error::combination;
 
 use super::lens::Lens;
-use super::need::Wanted;
+use super::need::{Wanted, add_outer};
 use crate::error::{CliError, Result};
 
 /// A cosine from which a task is said to serve a target.
@@ -100,12 +100,7 @@ fn inverse_information(plan: &CampaignPlan, wanted: &Wanted, units: &[f64]) -> R
         None => Mat::zeros(k, k),
     };
     for task in &plan.tasks {
-        let c = &task.atom.embedding;
-        for j in 0..k {
-            for i in 0..k {
-                sum[(i, j)] += task.n as f64 * c[i] * c[j];
-            }
-        }
+        add_outer(&mut sum, &task.atom.embedding, task.n as f64);
     }
     let scaled = Mat::from_fn(k, k, |i, j| sum[(i, j)] / units[i] / units[j]);
     let failed = || CliError::Failure("the reasons of the plan could not be computed".into());

@@ -169,6 +169,19 @@ fn read_text(path: &Path, what: &str) -> Result<String> {
 
 /// A space to search.
 fn searched(file: SpaceFile, options: &DesignOptions) -> Result<Source> {
+    // clap does not ask for what a space conflicts with.
+    let rows_only = [
+        ("--name", options.name.is_some()),
+        ("--cost", options.cost.is_some()),
+        ("--capacity", options.capacity.is_some()),
+        ("--require", !options.require.is_empty()),
+        ("--forbid", !options.forbid.is_empty()),
+    ];
+    if let Some((option, _)) = rows_only.iter().find(|(_, given)| *given) {
+        return Err(CliError::Input(format!(
+            "{option} needs --candidates: a space has no rows and columns, so leave it out or list the tasks"
+        )));
+    }
     let dim = file.space.dim();
     let given = options.columns.clone().or(file.columns);
     if let Some(columns) = given.as_ref().filter(|columns| columns.len() != dim) {

@@ -132,7 +132,21 @@ impl Frame {
     /// A symmetric matrix in this frame, `T X Tᵀ`.
     pub(super) fn congruent(&self, matrix: MatRef<'_, f64>) -> Mat<f64> {
         let half = linalg::product(self.to.as_ref(), matrix);
-        linalg::product(half.as_ref(), self.to.transpose())
+        let full = linalg::product(half.as_ref(), self.to.transpose());
+        Mat::from_fn(full.nrows(), full.ncols(), |i, j| {
+            0.5 * (full[(i, j)] + full[(j, i)])
+        })
+    }
+
+    /// The moment that asks for all directions that are reached alike: the projection onto them.
+    pub(super) fn everything(&self) -> Result<Mat<f64>> {
+        let k = self.units.len();
+        let normals = self.missing();
+        let rows: Vec<Vec<f64>> = (0..normals.nrows())
+            .map(|i| row(normals.as_ref(), i))
+            .collect();
+        let normals = orthonormal_rows(&rows, k)?;
+        Ok(Mat::<f64>::identity(k, k) - linalg::product(normals.transpose(), normals.as_ref()))
     }
 
     /// What the target needs, or which part of it no candidate reaches. A `partial` need leaves
@@ -238,7 +252,7 @@ impl Frame {
 }
 
 /// Columns `√(w_j / Σ w) · c_j` of some weighted targets.
-fn targets(rows: &[f64], weights: Option<&[f64]>, k: usize) -> Result<Mat<f64>> {
+pub(super) fn targets(rows: &[f64], weights: Option<&[f64]>, k: usize) -> Result<Mat<f64>> {
     let n = rows.len() / k;
     if rows.is_empty() || !rows.len().is_multiple_of(k) {
         return Err(Error::WrongLength {

@@ -22,6 +22,8 @@ const CRUMBS: f64 = 1e-3;
 const WORTHWHILE: f64 = 1e-9;
 /// Cosine, in the metric of the information, above which two new atoms say the same.
 const SIMILAR: f64 = 0.9;
+/// Squared distance, relative to their size, below which two searched tasks may be one.
+const NEAR: f64 = 0.01;
 /// The finest gap that weights are asked for.
 const FINEST: f64 = 1e-11;
 
@@ -69,6 +71,11 @@ pub(super) trait Source {
     /// Told where the solver stands, a source may forget tasks that no optimum uses.
     fn screen(&mut self, _stand: &Stand<'_>) -> Result<()> {
         Ok(())
+    }
+
+    /// Remembers all tasks again; whether any had been forgotten.
+    fn restore(&mut self) -> bool {
+        false
     }
 }
 
@@ -170,9 +177,10 @@ impl Solver<'_> {
             .map(|i| if start > 0 && i >= start { 0.05 } else { 1.0 })
             .collect();
         normalise(&mut q, &limits(&atoms));
-        let (mut inner, mut lower_bound, mut screened) = (1e-2_f64, 0.0_f64, 0.4);
+        let (mut inner, mut lower_bound, mut screened) = (0.1_f64, 0.0_f64, 0.4);
         let mut iterations = 0;
-        let (weights, exact) = loop {
+        let mut exact = true;
+        let weights = loop {
             iterations += 1;
             let inner_tolerance = inner.max(FINEST);
             let weights = self.master.solve(
@@ -190,8 +198,30 @@ impl Solver<'_> {
             let reached = offer.support.max(support(&scores, &limits(&atoms)));
             lower_bound = lower_bound.max(weights.dual.bound(reached));
             let gap = 1.0 - lower_bound / weights.value;
-            if gap <= self.tolerance || iterations >= self.max_iterations {
-                break (weights, offer.exact);
+            exact &= offer.exact;
+            let last = iterations >= self.max_iterations;
+            if gap <= self.tolerance || last {
+                if !source.restore() {
+                    break weights;
+                }
+                // The certificate is a fact about all candidates: the last look is at each of them.
+                let offer = source.best(&weights.dual, floor)?;
+                let reached = offer.support.max(support(&scores, &limits(&atoms)));
+                lower_bound = weights.dual.bound(reached);
+                if 1.0 - lower_bound / weights.value <= self.tolerance || last {
+                    break weights;
+                }
+            }
+            if gap < 0.25 * screened {
+                screened = gap;
+                let columns = columns(&atoms);
+                source.screen(&Stand {
+                    criterion: self.master.criterion,
+                    dual: &weights.dual,
+                    information: self.master.information(columns.as_ref(), &weights.q),
+                    value: weights.value,
+                    lower_bound,
+                })?;
             }
             q.clone_from(&weights.q);
             drop_crumbs(&mut atoms, &mut q, CRUMBS * gap.min(0.1));
@@ -205,21 +235,11 @@ impl Solver<'_> {
             if atoms.len() == before {
                 // All the best are in use: what is left of the gap is in the weights.
                 if inner_tolerance <= FINEST {
-                    break (Weights { q, ..weights }, offer.exact);
+                    break Weights { q, ..weights };
                 }
                 inner *= 1e-2;
             } else {
                 inner = inner.min(0.2 * gap);
-            }
-            if gap < 0.25 * screened {
-                screened = gap;
-                source.screen(&Stand {
-                    criterion: self.master.criterion,
-                    dual: &weights.dual,
-                    information: self.master.information(columns(&atoms).as_ref(), &q),
-                    value: weights.value,
-                    lower_bound,
-                })?;
             }
         };
         Ok(Run {
@@ -250,9 +270,12 @@ impl Solver<'_> {
             (kept, q) = (atoms, weights.q);
             value = self.exact(&kept, &q)?;
         }
+        let bearable = allowed.max(value) * (1.0 + self.tolerance);
+        value = self.merge(&mut kept, &mut q, value, bearable)?;
         // Directions that matter so little that the ridge hid them still have to be reached.
         let mut share = 1e-6;
-        while !value.is_finite() && share < 1e-2 {
+        let unlimited = limits(&kept).iter().all(|&limit| limit >= 1.0);
+        while !value.is_finite() && unlimited && share < 1e-2 {
             let mut mixed = kept.clone();
             let mut weights: Vec<f64> = q.iter().map(|q| q * (1.0 - share)).collect();
             for atom in &spanning {
@@ -277,7 +300,7 @@ impl Solver<'_> {
         if !(objective.is_finite() && objective > 0.0) {
             return Err(Error::numerical(
                 "computing a design",
-                "its value is beyond the range of numbers; rescale the candidates or the targets",
+                "its value is beyond the range of numbers; rescale the candidates, the targets or what is given",
             ));
         }
         let scores: Vec<f64> = kept
@@ -295,10 +318,49 @@ impl Solver<'_> {
             atoms: kept,
             weights: q,
             objective,
-            lower_bound: exact.then_some((lower_bound * scale).min(objective)),
+            // By rounding it may seem above the value; by more, it would be no bound.
+            lower_bound: Some(lower_bound * scale)
+                .filter(|bound| exact && *bound <= objective * (1.0 + 1e-6))
+                .map(|bound| bound.min(objective)),
             iterations,
             missed: need.missed,
         })
+    }
+
+    /// Gives the weight of searched tasks to heavier ones next to them, while the value bears it:
+    /// a search finds the same top twice, and two tasks cost a switch.
+    fn merge(
+        &self,
+        atoms: &mut Vec<Atom>,
+        q: &mut Vec<f64>,
+        mut value: f64,
+        bearable: f64,
+    ) -> Result<f64> {
+        let mut order: Vec<usize> = (0..atoms.len())
+            .filter(|&i| matches!(atoms[i].key, Key::Task(_)))
+            .collect();
+        order.sort_by(|&a, &b| q[a].total_cmp(&q[b]));
+        let mut gone = vec![false; atoms.len()];
+        for (place, &light) in order.iter().enumerate() {
+            let far = |other: usize| distance(&atoms[light], &atoms[other]);
+            let heavier = order[place + 1..].iter().copied();
+            let Some(nearest) = heavier.min_by(|&a, &b| far(a).total_cmp(&far(b))) else {
+                break;
+            };
+            if far(nearest) > NEAR {
+                continue;
+            }
+            let mut trial = q.clone();
+            trial[nearest] += trial[light];
+            trial[light] = 0.0;
+            let merged = self.exact(atoms, &trial)?;
+            if merged <= bearable {
+                (*q, value) = (trial, merged);
+                gone[light] = true;
+            }
+        }
+        retain(atoms, q, &gone);
+        Ok(value)
     }
 
     /// The value of weights without the ridge; infinite if the need is not reached.
@@ -365,12 +427,27 @@ fn drop_crumbs(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, share: f64) {
     if room < 1.0 {
         return;
     }
-    let mut kept = dropped.iter().map(|gone| !gone);
-    atoms.retain(|_| kept.next().unwrap_or(true));
-    let mut kept = dropped.iter().map(|gone| !gone);
-    q.retain(|_| kept.next().unwrap_or(true));
+    retain(atoms, q, &dropped);
     let limits = limits(atoms);
     normalise(q, &limits);
+}
+
+/// Removes the atoms that are gone.
+fn retain(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, gone: &[bool]) {
+    let mut left = gone.iter().map(|gone| !gone);
+    atoms.retain(|_| left.next().unwrap_or(true));
+    let mut left = gone.iter().map(|gone| !gone);
+    q.retain(|_| left.next().unwrap_or(true));
+}
+
+/// Squared distance of two atoms relative to their size, whatever their signs.
+fn distance(a: &Atom, b: &Atom) -> f64 {
+    let both = linalg::dot(&a.column, &b.column).abs();
+    let (left, right) = (
+        linalg::dot(&a.column, &a.column),
+        linalg::dot(&b.column, &b.column),
+    );
+    (left + right - 2.0 * both) / left.max(right).max(f64::MIN_POSITIVE)
 }
 
 /// Of atoms by falling score, those that differ from the ones before, at most `count`.

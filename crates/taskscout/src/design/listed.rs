@@ -23,6 +23,8 @@ pub(super) struct Listed<'a> {
     /// Squared norms in the frame over costs: scores are below them times the largest eigenvalue of
     /// a form. Zero for candidates that no optimum uses.
     norms: Vec<f64>,
+    /// Whether some candidates have been forgotten.
+    screened: bool,
     /// How many candidates the last search for the best could not rule out by their norm.
     looked_at: usize,
 }
@@ -63,6 +65,7 @@ impl<'a> Listed<'a> {
             costs,
             frame,
             norms,
+            screened: false,
             looked_at: 0,
         })
     }
@@ -207,7 +210,15 @@ impl Source for Listed<'_> {
                 *norm = 0.0;
             }
         }
+        self.screened = true;
         Ok(())
+    }
+
+    fn restore(&mut self) -> bool {
+        if self.screened {
+            self.norms = self.rows().scores(self.frame.to.as_ref());
+        }
+        std::mem::take(&mut self.screened)
     }
 }
 

@@ -25,8 +25,8 @@ use crate::linalg;
 /// Information added to every direction of the frame, far below that of an average candidate: a
 /// design that needs few directions would have a singular `Σ`. Bounds hold without it.
 pub(super) const RIDGE: f64 = 1e-10;
-/// Share of the start that is spread evenly, to be away from the bounds.
-const SPREAD: f64 = 0.05;
+/// Share of the start that is spread evenly, to be away from the bounds: more where less is asked.
+const SPREAD: std::ops::RangeInclusive<f64> = 1e-3..=0.05;
 /// Room beyond the budget below which limits leave nothing to choose.
 const NO_ROOM: f64 = 1e-9;
 
@@ -81,7 +81,11 @@ impl Master<'_> {
     ) -> Result<Weights> {
         let room: f64 = limits.iter().sum();
         let forced = room <= 1.0 + NO_ROOM;
-        let spread = if forced { 1.0 } else { SPREAD };
+        let spread = if forced {
+            1.0
+        } else {
+            (10.0 * tolerance).clamp(*SPREAD.start(), *SPREAD.end())
+        };
         let q: Vec<f64> = start
             .iter()
             .zip(limits)

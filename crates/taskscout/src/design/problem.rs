@@ -1,12 +1,13 @@
 //! Design problems and their solution, over tables of candidates and over task spaces.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 use super::candidates::Candidates;
+use super::frame::targets;
 use super::frank_wolfe::{self, Atom, Key, Solution};
 use super::listed::Listed;
 use super::searched::{Searched, embeddings};
-use super::{Criterion, Design, DesignAtom};
+use super::{Criterion, Design, DesignAtom, ball};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::linalg;
@@ -28,6 +29,28 @@ pub enum Need<'a> {
     },
     /// The moment itself, symmetric and positive semidefinite.
     Moment(MatRef<'a, f64>),
+}
+
+impl Need<'_> {
+    /// `A`, for embeddings of `k` values.
+    fn moment(&self, k: usize) -> Result<Mat<f64>> {
+        Ok(match self {
+            Self::Everything => Mat::identity(k, k),
+            Self::Moment(matrix) => matrix.to_owned(),
+            Self::Targets { rows, weights } => {
+                let columns = targets(rows, *weights, k)?;
+                linalg::product(columns.as_ref(), columns.transpose())
+            }
+        })
+    }
+
+    /// The single targets, if there are any.
+    fn targets(&self, k: usize) -> Vec<Vec<f64>> {
+        match self {
+            Self::Targets { rows, .. } => rows.chunks(k).map(<[f64]>::to_vec).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// A design problem: `min_q` of a criterion of `Σ(q) = G + Σ q_i c_i c_iᵀ / cost_i`.
@@ -169,8 +192,18 @@ pub fn solve_space(
         }
         return Ok(design);
     }
-    let identity = faer::Mat::identity(features.dim(), features.dim());
+    let identity = Mat::identity(features.dim(), features.dim());
     let map = map.unwrap_or(identity.as_ref());
+    if let (Space::Ball(ball), true, None) = (space, features.is_identity(), problem.given) {
+        // The closed form needs fewer tasks; a need out of reach is left to the solver to explain.
+        let moment = problem.need.moment(map.nrows())?;
+        if let Ok(mut design) =
+            ball::optimal(map, moment.as_ref(), problem.criterion, ball.radius())
+        {
+            design.orient(&problem.need.targets(map.nrows()), true);
+            return Ok(design);
+        }
+    }
     let mut source = Searched::new(space, features, map, problem.given, rng)?;
     let inside = problem
         .start
@@ -220,14 +253,7 @@ fn assemble(
         iterations: solution.iterations,
         missed: solution.missed,
     };
-    if let Need::Targets { rows, .. } = problem.need {
-        let k = design
-            .atoms
-            .first()
-            .map_or(1, |atom| atom.embedding.len())
-            .max(1);
-        let targets: Vec<Vec<f64>> = rows.chunks(k).map(<[f64]>::to_vec).collect();
-        design.orient(&targets, false);
-    }
+    let k = design.atoms.first().map_or(1, |atom| atom.embedding.len());
+    design.orient(&problem.need.targets(k.max(1)), false);
     design
 }

@@ -86,30 +86,52 @@ pub(super) fn spend(wanted: &[f64], purse: &Purse) -> Result<Vec<usize>> {
             .map(|&i| counts[i] as f64 * purse.costs[i])
             .sum()
     };
-    let slack = 1e-9 * purse.money.abs();
+    let cheapest = support
+        .iter()
+        .map(|&i| purse.costs[i])
+        .fold(f64::INFINITY, f64::min);
+    let slack = 1e-6 * cheapest;
     let mut left = purse.money - cost(&counts);
+    // Samples move in bulk, until another task is the one to take from or to give to.
     while left < -slack {
         let ratio = |i: usize| (counts[i] as f64 - 1.0) / wanted[i].max(f64::MIN_POSITIVE);
-        let spare = support.iter().filter(|&&i| counts[i] > least(i));
-        let Some(&next) = spare.max_by(|&&a, &&b| ratio(a).total_cmp(&ratio(b))) else {
+        let mut spare: Vec<usize> = support
+            .iter()
+            .copied()
+            .filter(|&i| counts[i] > least(i))
+            .collect();
+        spare.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+        let Some(&next) = spare.first() else {
             return Err(Error::BudgetTooSmall {
                 budget: purse.money as usize,
                 tasks: support.len(),
             });
         };
-        counts[next] -= 1;
-        left += purse.costs[next];
+        let level = spare.get(1).map_or(0.0, |&other| ratio(other)) * wanted[next];
+        let above = counts[next] as f64 - 1.0 - level;
+        let lacking = (-(left + slack) / purse.costs[next]).ceil();
+        let taken = (above.min(lacking).floor().max(1.0) as usize).min(counts[next] - least(next));
+        counts[next] -= taken;
+        left += taken as f64 * purse.costs[next];
     }
     loop {
         let ratio = |i: usize| counts[i] as f64 / wanted[i].max(f64::MIN_POSITIVE);
-        let open = support
+        let mut open: Vec<usize> = support
             .iter()
-            .filter(|&&i| counts[i] < purse.most[i] && purse.costs[i] <= left + slack);
-        let Some(&next) = open.min_by(|&&a, &&b| ratio(a).total_cmp(&ratio(b))) else {
+            .copied()
+            .filter(|&i| counts[i] < purse.most[i] && purse.costs[i] <= left + slack)
+            .collect();
+        open.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+        let Some(&next) = open.first() else {
             return Ok(counts);
         };
-        counts[next] += 1;
-        left -= purse.costs[next];
+        let level = open.get(1).map_or(f64::INFINITY, |&other| ratio(other)) * wanted[next];
+        let below = level - counts[next] as f64;
+        let affordable = ((left + slack) / purse.costs[next]).floor();
+        let given =
+            (below.min(affordable).floor().max(1.0) as usize).min(purse.most[next] - counts[next]);
+        counts[next] += given;
+        left -= given as f64 * purse.costs[next];
     }
 }
 
@@ -163,6 +185,27 @@ mod tests {
             Err(Error::Setting { .. })
         ));
         assert_eq!(apportion(&[1.0, 1e-300], 5), Ok(vec![4, 1]));
+    }
+
+    #[test]
+    fn large_budgets_and_uneven_costs_are_no_trouble() {
+        for budget in [1_000_000_000, 50_000_000_000] {
+            let counts = apportion(&[0.5, 0.3, 0.2], budget).unwrap();
+            assert_eq!(counts.iter().sum::<usize>(), budget);
+        }
+        // What is left does not pay for the dear task, and buys 10¹¹ samples of the cheap one.
+        let purse = Purse {
+            money: 1e9 + 3e5,
+            costs: vec![1e6, 1e-6],
+            least: vec![0, 0],
+            most: vec![usize::MAX; 2],
+        };
+        let counts = spend(&[999.0, 1e12], &purse).unwrap();
+        let spent = counts[0] as f64 * 1e6 + counts[1] as f64 * 1e-6;
+        assert!(
+            spent <= purse.money + 1e-3 && spent > purse.money - 1e-3,
+            "{counts:?}"
+        );
     }
 
     #[test]

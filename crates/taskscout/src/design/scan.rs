@@ -110,7 +110,12 @@ impl Rows<'_> {
             let rank = out.len() / (values.len() / self.dim);
             for (offset, image) in out.chunks_exact_mut(rank).enumerate() {
                 let scale = self.cost(first + offset).sqrt().recip();
-                image.iter_mut().for_each(|value| *value *= scale);
+                if scale > 0.0 {
+                    image.iter_mut().for_each(|value| *value *= scale);
+                } else {
+                    // Left out: its values may be anything.
+                    image.fill(0.0);
+                }
             }
         }
     }
@@ -163,8 +168,12 @@ impl Rows<'_> {
         let mut images = vec![0.0; rank * out.len()];
         image(factor, values, self.dim, &mut images);
         for ((offset, score), image) in out.iter_mut().enumerate().zip(images.chunks_exact(rank)) {
-            *score =
-                image.iter().map(|value| value * value).sum::<f64>() / self.cost(first + offset);
+            let cost = self.cost(first + offset);
+            *score = if cost < f64::INFINITY {
+                image.iter().map(|value| value * value).sum::<f64>() / cost
+            } else {
+                0.0
+            };
         }
     }
 

@@ -3,7 +3,7 @@
 //! A primal–dual interior point. Every step decreases the barrier function, found by backtracking,
 //! so that no start can make it diverge.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 
 use super::master::{Dual, Master, Weights, support};
 use super::newton::{Curvature, Step, direction, furthest, nearness};
@@ -42,11 +42,11 @@ pub(super) fn solve(
         mu,
     };
     for _ in 0..MAX_STEPS {
-        if !state.step(&local)? {
+        let Some(next) = state.step(&local) else {
             break;
-        }
-        local = Local::new(master, atoms, &state.q)?;
-        if local.gap(&state.q, limits) <= tolerance {
+        };
+        local = next;
+        if local.gap(&state.q, limits) <= tolerance || state.mu <= 1e-18 * local.value {
             break;
         }
     }
@@ -70,12 +70,15 @@ pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) ->
     })
 }
 
-/// The value and its derivatives at some weights.
+/// The value and what its derivatives need at some weights.
 struct Local {
     value: f64,
     /// Minus the gradient.
     scores: Vec<f64>,
-    curvature: Curvature,
+    /// `Σ^-½ c_i`.
+    half: Mat<f64>,
+    /// `Lᵀ Σ⁻¹ c_i`.
+    images: Mat<f64>,
 }
 
 impl Local {
@@ -83,14 +86,14 @@ impl Local {
         let factor = linalg::cholesky(master.information(atoms, q).as_ref(), WHAT)?;
         let half = factor.whiten(atoms);
         let need = factor.whiten(master.need);
-        // Lᵀ Σ⁻¹ c_i.
         let images = linalg::product(need.transpose(), half.as_ref());
         Ok(Self {
             value: need.squared_norm_l2(),
             scores: (0..q.len())
                 .map(|i| images.col(i).squared_norm_l2())
                 .collect(),
-            curvature: Curvature::new(2.0, half.as_ref(), images.as_ref()),
+            half,
+            images,
         })
     }
 
@@ -113,8 +116,8 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// One step; false if none could be made or none is left to make.
-    fn step(&mut self, local: &Local) -> Result<bool> {
+    /// One step, and where it leads; none if none can be made.
+    fn step(&mut self, local: &Local) -> Option<Local> {
         let (q, mu) = (&self.q, self.mu);
         let m = q.len();
         let near: Vec<f64> = q
@@ -129,13 +132,10 @@ impl State<'_> {
             .map(|i| mu * (near[i] - 1.0 / q[i]) - local.scores[i])
             .collect();
         let excess = 1.0 - q.iter().sum::<f64>();
+        let curvature = Curvature::new(2.0, local.half.as_ref(), local.images.as_ref());
         // Near the optimum the equations become singular to rounding: then it is good enough.
-        let Ok(step) = direction(&local.curvature, &diagonal, &pull, None, excess) else {
-            return Ok(false);
-        };
-        let Some((moved, length)) = self.descend(local, &step, linalg::dot(&pull, &step.q)) else {
-            return Ok(false);
-        };
+        let step = direction(&curvature, &diagonal, &pull, None, excess).ok()?;
+        let (moved, length, next) = self.descend(local, &step, linalg::dot(&pull, &step.q))?;
         for i in 0..m {
             let d = length * step.q[i];
             let central = mu / moved[i];
@@ -153,28 +153,21 @@ impl State<'_> {
         if length > 0.5 {
             self.mu *= WEAKENING;
         }
-        Ok(self.mu > 1e-18 * local.value)
+        Some(next)
     }
 
     /// The weights along a step at which the barrier function has fallen, and how far that is.
-    fn descend(&self, local: &Local, step: &Step, slope: f64) -> Option<(Vec<f64>, f64)> {
+    fn descend(&self, local: &Local, step: &Step, slope: f64) -> Option<(Vec<f64>, f64, Local)> {
         let before = local.value + self.barrier(&self.q);
         let mut length = furthest(&self.q, &step.q, self.limits);
         while length > 1e-9 {
-            let moved: Vec<f64> = self
-                .q
-                .iter()
-                .zip(&step.q)
-                .map(|(q, d)| q + length * d)
-                .collect();
-            let factor =
-                linalg::cholesky(self.master.information(self.atoms, &moved).as_ref(), WHAT);
-            let value = factor
-                .ok()
-                .map(|factor| factor.whiten(self.master.need).squared_norm_l2());
+            let along = self.q.iter().zip(&step.q).map(|(q, d)| q + length * d);
+            let moved: Vec<f64> = along.collect();
             let allowed = before + 1e-4 * length * slope + 1e-14 * before.abs();
-            if value.is_some_and(|value| value + self.barrier(&moved) <= allowed) {
-                return Some((moved, length));
+            if let Ok(next) = Local::new(self.master, self.atoms, &moved)
+                && next.value + self.barrier(&moved) <= allowed
+            {
+                return Some((moved, length, next));
             }
             length *= 0.5;
         }

@@ -146,7 +146,7 @@ pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[0]);
     let mut design = solve_space(context.space, context.features, None, &problem, &mut rng)?;
-    fit_budget(&mut design, context.budget);
+    fit_budget(&mut design, context.budget)?;
     // The model that embeddings would belong to does not exist yet.
     design
         .atoms
@@ -186,7 +186,7 @@ fn solve(
         &problem,
         &mut rng,
     )?;
-    fit_budget(&mut design, context.budget / 2);
+    fit_budget(&mut design, context.budget / 2)?;
     design.orient(&knowledge.targets, false);
     Ok(design)
 }
@@ -201,21 +201,36 @@ fn tolerance(context: &PlanContext<'_>) -> f64 {
     }
 }
 
-/// Keeps the heaviest tasks where there are more than samples, and leaves out those that would
-/// get next to nothing.
-fn fit_budget(design: &mut Design, budget: usize) {
+/// Leaves out tasks that would get next to nothing, and the lightest where there are more than
+/// samples.
+fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
     let least = 0.25 / budget.max(1) as f64;
+    let before = design.atoms.len();
     let kept = design
         .atoms
         .iter()
         .filter(|atom| atom.weight >= least)
         .count();
+    let directions = design.atoms.first().map_or(0, |atom| atom.embedding.len());
+    if budget < kept.min(directions) {
+        return Err(Error::BudgetTooSmall {
+            budget,
+            tasks: kept.min(directions),
+        });
+    }
     design.atoms.truncate(kept.clamp(1, budget.max(1)));
-    let total: f64 = design.atoms.iter().map(|atom| atom.weight).sum();
-    design
-        .atoms
-        .iter_mut()
-        .for_each(|atom| atom.weight /= total);
+    if design.atoms.len() < before {
+        let total: f64 = design.atoms.iter().map(|atom| atom.weight).sum();
+        let risk: f64 = design.atoms.iter().map(|atom| atom.risk_share).sum();
+        for atom in &mut design.atoms {
+            atom.weight /= total;
+            atom.risk_share /= risk.max(f64::MIN_POSITIVE);
+        }
+        // The value was that of all of them.
+        design.objective = f64::NAN;
+        design.lower_bound = None;
+    }
+    Ok(())
 }
 
 /// Mean squared overlap between the tasks of a design, in features, and the row space of `B`.

@@ -7,8 +7,10 @@ use faer::Mat;
 use super::Campaign;
 use crate::design::candidates::Candidates;
 use crate::design::frame::{Factor, Frame};
+use crate::design::frank_wolfe::Source as _;
+use crate::design::listed::Listed;
 use crate::design::scan::Rows;
-use crate::design::{Design, DesignAtom, Problem, solve};
+use crate::design::{Design, DesignAtom, Need, Problem, solve};
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -48,19 +50,37 @@ pub(super) struct Ledger<'a> {
     pub(super) campaign: &'a Campaign<'a>,
     pub(super) candidates: &'a Candidates<'a>,
     pub(super) forbidden: HashSet<usize>,
+    /// Tasks that must be used, each once.
+    pub(super) required: Vec<usize>,
+    /// `A` where all directions are needed alike: those that all rows together reach.
+    everything: Option<Mat<f64>>,
     /// Least samples of a task in use.
     pub(super) least: usize,
 }
 
 impl<'a> Ledger<'a> {
     pub(super) fn new(campaign: &'a Campaign<'a>, candidates: &'a Candidates<'a>) -> Result<Self> {
-        let ledger = Self {
+        let mut required = campaign.required.to_vec();
+        required.sort_unstable();
+        required.dedup();
+        let mut ledger = Self {
             campaign,
             candidates,
             forbidden: campaign.forbidden.iter().copied().collect(),
+            required,
+            everything: None,
             least: campaign.min_samples.max(1),
         };
-        for &row in campaign.required {
+        if matches!(campaign.need, Need::Everything) {
+            let limits = (0..candidates.len()).map(|row| f64::from(u8::from(ledger.usable(row))));
+            let limits: Vec<f64> = limits.collect();
+            let table = candidates
+                .borrowed()
+                .with_limits(limits)
+                .map_err(|_| nothing_left())?;
+            ledger.everything = Some(Listed::new(&table, campaign.given)?.frame().everything()?);
+        }
+        for &row in &ledger.required {
             if ledger.capacity(row) < ledger.least {
                 return Err(Error::setting(
                     "required",
@@ -72,7 +92,7 @@ impl<'a> Ledger<'a> {
                 ));
             }
         }
-        let fixed = ledger.fixed_cost(campaign.required);
+        let fixed = ledger.fixed_cost(&ledger.required);
         if fixed > campaign.budget {
             return Err(Error::setting(
                 "budget",
@@ -88,6 +108,14 @@ impl<'a> Ledger<'a> {
     pub(super) fn capacity(&self, row: usize) -> usize {
         let capacities = self.campaign.capacities;
         capacities.and_then(|all| all[row]).unwrap_or(usize::MAX)
+    }
+
+    /// What is needed, the same whichever rows are looked at.
+    pub(super) fn need(&self) -> Need<'_> {
+        match &self.everything {
+            Some(moment) => Need::Moment(moment.as_ref()),
+            None => self.campaign.need,
+        }
     }
 
     /// Whether a row may be used at all.
@@ -122,13 +150,13 @@ impl<'a> Ledger<'a> {
     pub(super) fn relaxed(&self) -> Result<Shares> {
         let campaign = self.campaign;
         // Without tasks that must be used, one switch at least is paid.
-        let switch = if campaign.required.is_empty() {
+        let switch = if self.required.is_empty() {
             campaign.switch_cost
         } else {
             0.0
         };
-        let money = campaign.budget - self.fixed_cost(campaign.required) - switch;
-        let found = self.shares(None, campaign.required, money)?;
+        let money = campaign.budget - self.fixed_cost(&self.required) - switch;
+        let found = self.shares(None, &self.required, money)?;
         found.ok_or_else(|| {
             Error::setting(
                 "budget",
@@ -201,10 +229,7 @@ impl<'a> Ledger<'a> {
                 .sum::<f64>()
                 .min(1.0);
             if spendable <= 0.0 && base.is_empty() {
-                return Err(Error::setting(
-                    "candidates",
-                    "are all forbidden or have nothing left: allow at least one task",
-                ));
+                return Err(nothing_left());
             }
             if spendable > 0.0 {
                 limits.iter_mut().for_each(|limit| *limit /= spendable);
@@ -220,7 +245,7 @@ impl<'a> Ledger<'a> {
         let problem = Problem {
             given: Some(given.as_ref()),
             tolerance: campaign.tolerance,
-            ..Problem::new(campaign.criterion, campaign.need)
+            ..Problem::new(campaign.criterion, self.need())
         };
         let Design {
             mut atoms,
@@ -265,7 +290,7 @@ impl<'a> Ledger<'a> {
     /// and what is needed there; none if it is out of reach.
     pub(super) fn scene(&self, rows: &[usize], counts: &[f64]) -> Result<Option<Scene>> {
         let (frame, columns) = self.frame_of(rows)?;
-        let need = match frame.need(&self.campaign.need, false) {
+        let need = match frame.need(&self.need(), false) {
             Ok(need) => need,
             Err(Error::Unreachable { .. }) => return Ok(None),
             Err(error) => return Err(error),
@@ -338,6 +363,13 @@ impl<'a> Ledger<'a> {
         let money = self.campaign.budget - self.fixed_cost(rows);
         self.shares(Some(rows), rows, money)
     }
+}
+
+fn nothing_left() -> Error {
+    Error::setting(
+        "candidates",
+        "are all forbidden or have nothing left: allow at least one task",
+    )
 }
 
 pub(super) fn add_outer(sum: &mut Mat<f64>, row: &[f64], n: f64) {

@@ -15,11 +15,12 @@ mod whole;
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
+use super::searched::embeddings;
 use super::{Candidates, Criterion, DesignAtom, Need, Problem, solve_space};
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::rng::Rng;
-use crate::space::Space;
+use crate::space::{Space, TaskSpace as _};
 use ledger::Ledger;
 
 /// What a campaign asks for.
@@ -148,7 +149,8 @@ impl<'a> Campaign<'a> {
         ledger.finish(&relaxed, &relaxed)
     }
 
-    /// Plans over a task space: the tasks are found first, without limits, and then planned for.
+    /// Plans over a task space. A finite one is a table; in others the tasks of the design without
+    /// caps and switch costs are found first, and the plan chooses among those.
     ///
     /// # Errors
     /// As [`Campaign::plan`]; settings that name candidates do not apply to a space.
@@ -166,6 +168,17 @@ impl<'a> Campaign<'a> {
             ));
         }
         self.check_budget()?;
+        if let Some(tasks) = space.task_matrix() {
+            let rows = embeddings(&tasks, features, map);
+            let k = map.map_or(features.dim(), |map| map.nrows());
+            let mut plan = self.plan(&Candidates::new(k, rows)?)?;
+            for task in &mut plan.tasks {
+                if let Some(row) = task.atom.row {
+                    task.atom.task = tasks[row * space.dim()..(row + 1) * space.dim()].to_vec();
+                }
+            }
+            return Ok(plan);
+        }
         let given = self
             .given
             .map(|given| faer::Scale(self.budget.recip()) * given);
@@ -216,6 +229,12 @@ impl<'a> Campaign<'a> {
         self.check_budget()?;
         if let Some(capacities) = self.capacities {
             Error::check_length("`capacities`", candidates.len(), capacities.len())?;
+        }
+        if candidates.is_limited() {
+            return Err(Error::setting(
+                "candidates",
+                "have limits on their shares, which a campaign does not take: give capacities instead",
+            ));
         }
         for (key, rows) in [("required", self.required), ("forbidden", self.forbidden)] {
             if let Some(row) = rows.iter().find(|&&row| row >= candidates.len()) {

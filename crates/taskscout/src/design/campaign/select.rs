@@ -76,7 +76,7 @@ impl Ledger<'_> {
     /// The part of the need that some rows do not reach.
     pub(super) fn missed(&self, rows: &[usize]) -> Result<f64> {
         let (frame, _) = self.frame_of(rows)?;
-        match frame.need(&self.campaign.need, false) {
+        match frame.need(&self.need(), false) {
             Err(Error::Unreachable { share, .. }) => Ok(share),
             Err(error) => Err(error),
             Ok(_) => Ok(0.0),
@@ -88,7 +88,7 @@ impl Ledger<'_> {
         let free: Vec<usize> = rows
             .iter()
             .copied()
-            .filter(|row| !self.campaign.required.contains(row))
+            .filter(|row| !self.required.contains(row))
             .collect();
         if free.is_empty() || rows.len() == 1 {
             return Ok(None);
@@ -123,7 +123,7 @@ impl Ledger<'_> {
         // Each row of the set in turn, and none of them if there may be one more.
         let leaving = rows
             .iter()
-            .filter(|row| !self.campaign.required.contains(row))
+            .filter(|row| !self.required.contains(row))
             .map(|&row| Some(row))
             .take(EXCHANGEABLE)
             .chain((rows.len() < most).then_some(None));
@@ -178,7 +178,7 @@ impl Ledger<'_> {
         let problem = Problem {
             given: Some(given.as_ref()),
             tolerance: 0.01,
-            ..Problem::new(self.campaign.criterion, self.campaign.need)
+            ..Problem::new(self.campaign.criterion, self.need())
         };
         match solve(&table, &problem) {
             Ok(design) => Ok(design
@@ -195,7 +195,7 @@ impl Ledger<'_> {
     /// Rows not in use that lie nearest to what the target needs.
     fn nearest(&self, rows: &[usize], count: usize) -> Result<Vec<usize>> {
         let source = Listed::new(self.candidates, None)?;
-        let need = source.frame().need(&self.campaign.need, false)?;
+        let need = source.frame().need(&self.need(), false)?;
         let along = linalg::product(need.l.transpose(), source.frame().to.as_ref());
         let scores = source.rows().scores(along.as_ref());
         let norms = source.rows().scores(source.frame().to.as_ref());
