@@ -120,7 +120,9 @@ impl<'a> Ledger<'a> {
 
     /// Whether a row may be used at all.
     pub(super) fn usable(&self, row: usize) -> bool {
-        self.capacity(row) >= self.least
+        // A zero embedding teaches nothing: better to leave money unspent.
+        self.candidates.row(row).iter().any(|&value| value != 0.0)
+            && self.capacity(row) >= self.least
             && !self.forbidden.contains(&row)
             && self.candidates.limit(row) > 0.0
     }
