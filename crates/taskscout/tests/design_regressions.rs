@@ -3,7 +3,6 @@
 
 mod common;
 #[path = "common/design.rs"]
-#[allow(dead_code)]
 mod design;
 
 use common::{close, gaussian, normals, rng};
@@ -123,7 +122,7 @@ fn a_start_that_names_a_row_twice_does_not_double_its_limit() {
         .unwrap();
     let p = Problem::new(Criterion::Trace, Need::Everything);
     let d = solve(&c, &p).unwrap();
-    let twice = [d.atoms.clone(), d.atoms.clone()].concat();
+    let twice = [&d.atoms[..], &d.atoms[..]].concat();
     let e = solve(&c, &Problem { start: &twice, ..p }).unwrap();
     let first: f64 = weights(&e)
         .iter()

@@ -196,18 +196,20 @@ impl<'a> Candidates<'a> {
 
 /// The largest magnitude in each column; NaN where a column holds one.
 fn largest_by_column(dim: usize, rows: &[f64]) -> Vec<f64> {
-    let blocks: Vec<Vec<f64>> = rows
-        .par_chunks(BLOCK * dim)
-        .map(|block| {
-            let mut largest = vec![0.0_f64; dim];
-            for row in block.chunks_exact(dim) {
-                for (top, value) in largest.iter_mut().zip(row) {
-                    *top = larger(*top, value.abs());
-                }
+    let largest_of = |block: &[f64]| {
+        let mut largest = vec![0.0_f64; dim];
+        for row in block.chunks_exact(dim) {
+            for (top, value) in largest.iter_mut().zip(row) {
+                *top = larger(*top, value.abs());
             }
-            largest
-        })
-        .collect();
+        }
+        largest
+    };
+    // A small table is read sooner than other threads wake.
+    if rows.len() <= 8 * BLOCK * dim {
+        return largest_of(rows);
+    }
+    let blocks: Vec<Vec<f64>> = rows.par_chunks(BLOCK * dim).map(largest_of).collect();
     let join = |mut all: Vec<f64>, block: Vec<f64>| {
         for (top, value) in all.iter_mut().zip(block) {
             *top = larger(*top, value);

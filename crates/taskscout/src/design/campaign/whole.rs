@@ -57,18 +57,21 @@ impl Ledger<'_> {
                 tasks: rows.len(),
             });
         };
-        let money = |used: &dyn Fn(usize) -> bool| -> f64 {
-            let of = |i: usize| wanted[i] * purse.costs[i];
-            (0..rows.len()).filter(|&i| used(i)).map(of).sum()
-        };
-        // Tasks that get no sample leave their share to the others.
-        let (all, total) = (money(&|_| true), money(&|i| counts[i] > 0));
-        let mut objective = shares.value;
-        if total < all {
-            let kept: Vec<usize> = (0..rows.len()).filter(|&i| counts[i] > 0).collect();
-            let numbers: Vec<f64> = kept.iter().map(|&i| wanted[i] * all / total).collect();
-            let kept: Vec<usize> = kept.into_iter().map(|i| rows[i]).collect();
-            objective = self.value(&kept, &numbers)?;
+        let total: f64 = wanted
+            .iter()
+            .zip(&purse.costs)
+            .map(|(n, cost)| n * cost)
+            .sum();
+        // Tasks that get no sample leave their share to the others, weighed anew.
+        let kept: Vec<usize> = (0..rows.len())
+            .filter(|&i| counts[i] > 0)
+            .map(|i| rows[i])
+            .collect();
+        if kept.len() < rows.len() {
+            let base: Vec<usize> = shares.base.iter().map(|&(row, _)| row).collect();
+            if let Some(fewer) = self.shares(Some(&kept), &base, shares.money)? {
+                return self.finish(&fewer, relaxed);
+            }
         }
         let mut tasks: Vec<PlannedTask> = Vec::new();
         let mut spent = 0.0;
@@ -102,11 +105,11 @@ impl Ledger<'_> {
         self.explain(&mut tasks)?;
         Ok(CampaignPlan {
             tasks,
-            objective: objective * campaign.budget,
+            objective: shares.value * campaign.budget,
             lower_bound: relaxed
                 .lower_bound
-                .filter(|bound| *bound <= objective * (1.0 + 1e-6))
-                .map(|bound| bound.min(objective) * campaign.budget),
+                .filter(|bound| *bound <= shares.value * (1.0 + 1e-6))
+                .map(|bound| bound.min(shares.value) * campaign.budget),
             plan_objective: value * campaign.budget,
             iterations: relaxed.iterations,
             spent,
