@@ -56,8 +56,8 @@ pub enum Error {
     },
     /// A target needs something that no source task can teach.
     #[error(
-        "{:.1} % of what the target needs lies out of reach of the source tasks, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
-        100.0 * share,
+        "{} % of what the target needs lies out of reach of the source tasks, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
+        crate::error::percent(*share),
         crate::error::combination(direction, |index| format!("value {index}"))
     )]
     Unreachable {
@@ -132,6 +132,17 @@ impl Error {
                 value: values[index],
             }),
         }
+    }
+}
+
+/// A share in percent, with digits enough not to look like nothing.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if percent >= 0.1 {
+        format!("{percent:.1}")
+    } else {
+        format!("{percent:.1e}")
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn tell_of_columns(
     name: Option<&str>,
     options: &DesignOptions,
     notes: &mut Notes,
-) {
+) -> Result<()> {
     notes.add(format!(
         "{} candidates from {}, parameters {}",
         table.rows(),
@@ -78,13 +78,27 @@ pub(crate) fn tell_of_columns(
         shortened(columns)
     ));
     let used = [options.cost.as_deref(), options.capacity.as_deref(), name];
-    let ignored: Vec<String> = table
-        .columns()
-        .iter()
-        .filter(|column| matches!(column.values, Values::Text(_)))
-        .filter(|column| !used.contains(&Some(&*column.name)) && !columns.contains(&column.name))
-        .map(|column| column.name.clone())
-        .collect();
+    let mut ignored: Vec<String> = Vec::new();
+    for column in table.columns() {
+        let known = used.contains(&Some(&*column.name)) || columns.contains(&column.name);
+        let Values::Text(cells) = &column.values else {
+            continue;
+        };
+        if known {
+            continue;
+        }
+        // One bad cell would make a parameter vanish without a word.
+        let numbers = cells
+            .iter()
+            .filter(|cell| cell.trim().parse::<f64>().is_ok())
+            .count();
+        if options.columns.is_none() && 2 * numbers > cells.len() {
+            table
+                .numbers(&column.name)
+                .map_err(|error| CliError::Input(error.to_string()))?;
+        }
+        ignored.push(column.name.clone());
+    }
     if !ignored.is_empty() {
         notes.add(format!(
             "text columns are ignored: {} (--name COLUMN makes one the names of tasks)",
@@ -109,6 +123,7 @@ pub(crate) fn tell_of_columns(
             ));
         }
     }
+    Ok(())
 }
 
 /// Whether a column numbers the rows from 0 or 1.

@@ -167,10 +167,10 @@ fn too_few(
         return None;
     }
     let free = Campaign {
-        budget: 1e9,
         switch_cost: 0.0,
         max_tasks: None,
         min_samples: 1,
+        capacities: None,
         ..campaign.clone()
     };
     let best = free.plan(candidates).ok()?.tasks.len();

@@ -36,6 +36,14 @@ pub(crate) const EXAMPLES: &str = "Examples:
 
     taskscout design --candidates winds.csv --target target.csv --given given.csv --out plans --json
 
+What the plan says:
+  share %, weight   of what is spent on samples (money, where they cost), before rounding
+  n, cost           whole samples, and what they cost with the switch
+  similarity        cosine between the task and the nearest target, in the units of the table
+  risk %            part of the remaining error that these samples govern
+  objective         the criterion times the budget, of all information: what is given, and
+                    n = weight * money / cost of each task; plan_objective is the same for whole n
+
   Try them in examples/wind-tunnel; docs/campaigns.md tells the whole story.";
 
 /// Options of `taskscout design`.
@@ -92,13 +100,13 @@ pub(crate) struct DesignOptions {
     pub(crate) criterion: CriterionName,
 
     /// What may be spent: samples, or units of cost where samples or switches cost
-    #[arg(long, value_name = "N", default_value_t = 1000.0, help_heading = ALLOWED)]
+    #[arg(long, value_name = "N", default_value_t = 1000.0, help_heading = ALLOWED, allow_negative_numbers = true)]
     pub(crate) budget: f64,
     /// The column with the cost of a sample of each task
     #[arg(long, value_name = "COLUMN", help_heading = ALLOWED, requires = "candidates")]
     pub(crate) cost: Option<String>,
     /// What every task of the plan costs once, before its first sample
-    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = ALLOWED)]
+    #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = ALLOWED, allow_negative_numbers = true)]
     pub(crate) switch_cost: f64,
     /// Tasks at most
     #[arg(long, value_name = "N", help_heading = ALLOWED)]

@@ -1,7 +1,7 @@
 //! What a design refuses, in the words of the command: options, files and column names.
 
 use taskscout::Error;
-use taskscout::error::combination;
+use taskscout::error::{combination, percent};
 
 use super::source::{Source, Tasks};
 use crate::error::CliError;
@@ -25,8 +25,8 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
                 String::new()
             };
             format!(
-                "{:.1} % of what the target needs lies out of reach of {what}{few}, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the target",
-                100.0 * share,
+                "{} % of what the target needs lies out of reach of {what}{few}, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the parameters (--columns)",
+                percent(share),
                 combination(&direction, |index| source.lens.value_name(index))
             )
         }

@@ -225,7 +225,7 @@ fn listed(
     let table = Table::read(path)?;
     let name_column = options.name.clone().or_else(|| usual_name(&table));
     let columns = parameter_columns(&table, name_column.as_deref(), options)?;
-    tell_of_columns(&table, &columns, name_column.as_deref(), options, notes);
+    tell_of_columns(&table, &columns, name_column.as_deref(), options, notes)?;
     let d = columns.len();
     let features = match (study, options.features) {
         (Some(study), _) => study.config().task_features.clone(),

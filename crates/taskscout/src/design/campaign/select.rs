@@ -6,7 +6,6 @@
 use super::ledger::{Ledger, Shares, add_outer};
 use crate::design::frank_wolfe::Source as _;
 use crate::design::listed::Listed;
-use crate::design::{Problem, solve};
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -22,6 +21,10 @@ const EXCHANGEABLE: usize = 12;
 const OTHERS: usize = 6;
 /// Candidates that are all tried.
 const FEW: usize = 24;
+/// Share of an average candidate's information that directions out of reach are taken to have.
+const UNREACHED: f64 = 1e-6;
+/// Loss beyond which dropping further tasks leads nowhere.
+const HOPELESS: f64 = 3.0;
 /// Gain of an exchange or of a drop that is worth having.
 const GAIN: f64 = 1e-6;
 
@@ -29,11 +32,16 @@ impl Ledger<'_> {
     /// Drops and exchanges tasks while that pays or has to be done.
     pub(super) fn select(&self, mut rows: Vec<usize>) -> Result<Vec<usize>> {
         let mut best = self.worth(&rows)?;
-        while let Some((next, value)) = self.best_drop(&rows)? {
-            if value >= best * (1.0 - GAIN) {
+        // All the way down: a step that does not pay may lead to one that does.
+        let mut fewer = rows.clone();
+        while let Some((next, value)) = self.best_drop(&fewer)? {
+            if value < best * (1.0 - GAIN) {
+                (rows, best) = (next.clone(), value);
+            }
+            if value > HOPELESS * best {
                 break;
             }
-            (rows, best) = (next, value);
+            fewer = next;
         }
         let large = self.candidates.len() > LARGE;
         for _ in 0..if large { EXCHANGES_IN_LARGE } else { EXCHANGES } {
@@ -134,11 +142,7 @@ impl Ledger<'_> {
                 .copied()
                 .filter(|&row| Some(row) != leaving)
                 .collect();
-            let others = match &plan {
-                Some(plan) => self.promising(rows, &rest, plan)?,
-                None => self.nearest(rows, OTHERS)?,
-            };
-            for other in others {
+            for other in self.partners(rows, &rest, plan.as_ref())? {
                 let mut trial = [&rest[..], &[other]].concat();
                 trial.sort_unstable();
                 let value = self.worth(&trial)?;
@@ -151,60 +155,45 @@ impl Ledger<'_> {
     }
 
     /// Rows not in use that would help most beside the `rest` of a plan.
-    fn promising(&self, rows: &[usize], rest: &[usize], plan: &Shares) -> Result<Vec<usize>> {
+    ///
+    /// With the information `K` of the rest, `n` samples of `c` lower the trace criterion by
+    /// `n ‖Lᵀ K⁻¹ c‖² / (1 + n cᵀ K⁻¹ c)`.
+    fn partners(
+        &self,
+        rows: &[usize],
+        rest: &[usize],
+        plan: Option<&Shares>,
+    ) -> Result<Vec<usize>> {
         let free = |row: &usize| self.usable(*row) && !rows.contains(row);
         if self.candidates.len() <= FEW {
             return Ok((0..self.candidates.len()).filter(free).collect());
         }
-        // What the rest knows, counted as given: the design of what is left names others.
         let mut known = self.known(rest);
         let mut spent = 0.0;
-        for atom in &plan.atoms {
+        let atoms = plan.map_or(&[][..], |plan| &plan.atoms[..]);
+        let money = plan.map_or(self.campaign.budget, |plan| plan.money);
+        for atom in atoms {
             if let Some(row) = atom.row.filter(|row| rest.contains(row)) {
-                let n = atom.weight * plan.money / self.candidates.cost(row);
+                let n = atom.weight * money / self.candidates.cost(row);
                 add_outer(&mut known, self.candidates.row(row), n);
-                spent += atom.weight * plan.money;
+                spent += atom.weight * money;
             }
         }
-        let left = (plan.money - spent).max(0.05 * self.campaign.budget);
-        let given = faer::Scale(left.recip()) * known;
-        let limits: Vec<f64> = (0..self.candidates.len())
-            .map(|row| if free(&row) { 1.0 } else { 0.0 })
-            .collect();
-        if limits.iter().sum::<f64>() < 1.0 {
-            return Ok(Vec::new());
-        }
-        let table = self.candidates.borrowed().with_limits(limits)?;
-        let problem = Problem {
-            given: Some(given.as_ref()),
-            tolerance: 0.01,
-            ..Problem::new(self.campaign.criterion, self.need())
-        };
-        match solve(&table, &problem) {
-            Ok(design) => Ok(design
-                .atoms
-                .iter()
-                .filter_map(|atom| atom.row)
-                .take(OTHERS)
-                .collect()),
-            Err(Error::Unreachable { .. }) => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Rows not in use that lie nearest to what the target needs.
-    fn nearest(&self, rows: &[usize], count: usize) -> Result<Vec<usize>> {
-        let source = Listed::new(self.candidates, None)?;
-        let need = source.frame().need(&self.need(), false)?;
-        let along = linalg::product(need.l.transpose(), source.frame().to.as_ref());
-        let scores = source.rows().scores(along.as_ref());
-        let norms = source.rows().scores(source.frame().to.as_ref());
-        let cosine = |row: usize| scores[row] / norms[row].max(f64::MIN_POSITIVE);
-        let mut others: Vec<usize> = (0..self.candidates.len())
-            .filter(|&row| self.usable(row) && norms[row] > 0.0 && !rows.contains(&row))
-            .collect();
-        others.sort_by(|&a, &b| cosine(b).total_cmp(&cosine(a)).then(a.cmp(&b)));
-        others.truncate(count);
+        let left = (money - spent).max(0.05 * self.campaign.budget);
+        let source = Listed::new(self.candidates, self.campaign.given)?;
+        let (frame, table) = (source.frame(), source.rows());
+        let need = frame.need(&self.need(), false)?;
+        let mut information = frame.congruent(known.as_ref());
+        // Directions that the rest does not reach are worth most, but not infinitely much.
+        (0..frame.rank()).for_each(|i| information[(i, i)] += UNREACHED * left);
+        let factor = linalg::cholesky(information.as_ref(), "the information of a plan")?;
+        let towards = factor.solve(need.l.as_ref());
+        let gains = table.scores(linalg::product(towards.transpose(), frame.to.as_ref()).as_ref());
+        let sizes = table.scores(factor.whiten(frame.to.as_ref()).as_ref());
+        let gain = |row: usize| left * gains[row] / (1.0 + left * sizes[row]);
+        let mut others: Vec<usize> = (0..self.candidates.len()).filter(free).collect();
+        others.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
+        others.truncate(OTHERS);
         Ok(others)
     }
 }

@@ -8,6 +8,11 @@ use crate::design::{DesignAtom, Need};
 use crate::error::{Error, Result};
 use crate::linalg;
 
+/// Samples below which a task may be left out, tried one after the other.
+const LIGHTEST: [f64; 3] = [0.0, 0.5, 2.5];
+/// What fewer tasks may cost.
+const TRIFLE: f64 = 5e-4;
+
 impl Ledger<'_> {
     /// Whole samples, and what they are worth.
     pub(super) fn finish(&self, shares: &Shares, relaxed: &Shares) -> Result<CampaignPlan> {
@@ -35,11 +40,11 @@ impl Ledger<'_> {
             most: rows.iter().map(|&row| self.capacity(row)).collect(),
         };
         let mut best: Option<(Vec<usize>, f64)> = None;
-        // Tasks that would get less than half a sample are better left out, if that is possible.
-        for leave_out in [false, true] {
+        // Tasks that would get next to nothing are left out where that costs next to nothing.
+        for least in LIGHTEST {
             let wanted: Vec<f64> = wanted
                 .iter()
-                .map(|&n| if leave_out && n < 0.5 { 0.0 } else { n })
+                .map(|&n| if n < least { 0.0 } else { n })
                 .collect();
             let Ok(counts) = spend(&wanted, &purse) else {
                 continue;
@@ -47,7 +52,8 @@ impl Ledger<'_> {
             let used: Vec<usize> = (0..rows.len()).filter(|&i| counts[i] > 0).collect();
             let numbers: Vec<f64> = used.iter().map(|&i| counts[i] as f64).collect();
             let value = self.value(&used.iter().map(|&i| rows[i]).collect::<Vec<_>>(), &numbers)?;
-            if best.as_ref().is_none_or(|(_, least)| value < *least) {
+            let bearable = |(_, before): &(_, f64)| value <= *before * (1.0 + TRIFLE);
+            if best.as_ref().is_none_or(bearable) {
                 best = Some((counts, value));
             }
         }
