@@ -134,6 +134,23 @@ impl<'a> Campaign<'a> {
     /// [`solve`](super::solve) refuses.
     pub fn plan(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
         self.check(candidates)?;
+        let mut best = self.plan_once(candidates)?;
+        // Where switches cost, a search under a tighter cap may find what one without did not.
+        while self.switch_cost > 0.0 && best.tasks.len() > self.required.len().max(1) {
+            let tighter = Self {
+                max_tasks: Some(best.tasks.len() - 1),
+                ..self.clone()
+            };
+            match tighter.plan_once(candidates) {
+                Ok(plan) if plan.objective < best.objective => best = plan,
+                _ => break,
+            }
+        }
+        Ok(best)
+    }
+
+    /// Plans with the caps as they are.
+    fn plan_once(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
         let ledger = Ledger::new(self, candidates)?;
         let relaxed = ledger.relaxed()?;
         let mut chosen = relaxed.rows();

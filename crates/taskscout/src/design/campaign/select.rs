@@ -56,24 +56,17 @@ impl Ledger<'_> {
         Ok(rows)
     }
 
-    /// What a set of rows is worth, so that sets which will not do can be compared too: first by how
-    /// many tasks they have too many, then by the money they lack, then by what they do not reach.
+    /// What a set of rows is worth, so that sets which will not do can be compared too: those that
+    /// are too many, for the cap or for the money, first by their number, then by what they would be
+    /// worth without switches; the others by what they do not reach.
     fn worth(&self, rows: &[usize]) -> Result<f64> {
-        const TOO_MANY: f64 = 1e290;
-        const UNPAID: f64 = 1e280;
+        const TOO_MANY: f64 = 1e280;
         const OUT_OF_REACH: f64 = 1e270;
-        let excess = rows
-            .len()
-            .saturating_sub(self.campaign.max_tasks.unwrap_or(usize::MAX));
-        let money = self.campaign.budget - self.fixed_cost(rows);
-        if excess > 0 {
-            // On the way down, the better set of the same size is the one that is worth more.
+        let most = self.campaign.max_tasks.unwrap_or(usize::MAX);
+        if rows.len() > most || self.fixed_cost(rows) > self.campaign.budget {
             let found = self.shares(Some(rows), &[], self.campaign.budget)?;
             let value = found.map_or(f64::MAX, |shares| shares.value * self.campaign.budget);
-            return Ok(TOO_MANY * (excess as f64 + value / (1.0 + value)));
-        }
-        if money < 0.0 {
-            return Ok(UNPAID * (1.0 - money / self.campaign.budget));
+            return Ok(TOO_MANY * (rows.len() as f64 + value / (1.0 + value)));
         }
         Ok(match self.value_of(rows)? {
             Some(shares) => shares.value,
