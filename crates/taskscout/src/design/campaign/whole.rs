@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 
 /// Samples below which a task may be left out, tried one after the other.
-const LIGHTEST: [f64; 3] = [0.0, 0.5, 2.5];
+const LIGHTEST: [f64; 7] = [0.0, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0];
 /// What fewer tasks may cost.
 const TRIFLE: f64 = 5e-4;
 
@@ -39,7 +39,7 @@ impl Ledger<'_> {
             least: rows.iter().map(|&row| base(row)).collect(),
             most: rows.iter().map(|&row| self.capacity(row)).collect(),
         };
-        let mut best: Option<(Vec<usize>, f64)> = None;
+        let (mut best, mut lowest): (Option<(Vec<usize>, f64)>, f64) = (None, f64::INFINITY);
         // Tasks that would get next to nothing are left out where that costs next to nothing.
         for least in LIGHTEST {
             let wanted: Vec<f64> = wanted
@@ -52,10 +52,10 @@ impl Ledger<'_> {
             let used: Vec<usize> = (0..rows.len()).filter(|&i| counts[i] > 0).collect();
             let numbers: Vec<f64> = used.iter().map(|&i| counts[i] as f64).collect();
             let value = self.value(&used.iter().map(|&i| rows[i]).collect::<Vec<_>>(), &numbers)?;
-            let bearable = |(_, before): &(_, f64)| value <= *before * (1.0 + TRIFLE);
-            if best.as_ref().is_none_or(bearable) {
+            if best.is_none() || value <= lowest * (1.0 + TRIFLE) {
                 best = Some((counts, value));
             }
+            lowest = lowest.min(value);
         }
         let Some((counts, value)) = best.filter(|(_, value)| value.is_finite()) else {
             return Err(Error::BudgetTooSmall {
