@@ -194,24 +194,23 @@ impl Solver<'_> {
                 .map(|atom| weights.dual.score(&atom.column))
                 .collect();
             let floor = scores.iter().copied().fold(0.0, f64::max);
-            let offer = source.best(&weights.dual, floor)?;
-            let reached = offer.support.max(support(&scores, &limits(&atoms)));
-            lower_bound = lower_bound.max(weights.dual.bound(reached));
-            let gap = 1.0 - lower_bound / weights.value;
+            let in_use = support(&scores, &limits(&atoms));
+            let bound = |offer: &Offer| weights.dual.bound(offer.support.max(in_use));
+            let mut offer = source.best(&weights.dual, floor)?;
             exact &= offer.exact;
+            lower_bound = lower_bound.max(bound(&offer));
             let last = iterations >= self.max_iterations;
-            if gap <= self.tolerance || last {
-                if !source.restore() {
-                    break weights;
-                }
+            let done =
+                |lower_bound: f64| 1.0 - lower_bound / weights.value <= self.tolerance || last;
+            if done(lower_bound) && source.restore() {
                 // The certificate is a fact about all candidates: the last look is at each of them.
-                let offer = source.best(&weights.dual, floor)?;
-                let reached = offer.support.max(support(&scores, &limits(&atoms)));
-                lower_bound = weights.dual.bound(reached);
-                if 1.0 - lower_bound / weights.value <= self.tolerance || last {
-                    break weights;
-                }
+                offer = source.best(&weights.dual, floor)?;
+                lower_bound = bound(&offer);
             }
+            if done(lower_bound) {
+                break weights;
+            }
+            let gap = 1.0 - lower_bound / weights.value;
             if gap < 0.25 * screened {
                 screened = gap;
                 let columns = columns(&atoms);
@@ -234,7 +233,7 @@ impl Solver<'_> {
             }
             if atoms.len() == before {
                 // All the best are in use: what is left of the gap is in the weights.
-                if inner_tolerance <= FINEST {
+                if inner_tolerance <= FINEST && !source.restore() {
                     break Weights { q, ..weights };
                 }
                 inner *= 1e-2;

@@ -1,5 +1,6 @@
 //! What sets of tasks are worth to a campaign.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use faer::Mat;
@@ -54,6 +55,8 @@ pub(super) struct Ledger<'a> {
     pub(super) required: Vec<usize>,
     /// `A` where all directions are needed alike: those that all rows together reach.
     everything: Option<Mat<f64>>,
+    /// All candidates in their frame, once somebody has asked for them.
+    source: OnceCell<Listed<'a>>,
     /// Least samples of a task in use.
     pub(super) least: usize,
 }
@@ -69,6 +72,7 @@ impl<'a> Ledger<'a> {
             forbidden: campaign.forbidden.iter().copied().collect(),
             required,
             everything: None,
+            source: OnceCell::new(),
             least: campaign.min_samples.max(1),
         };
         if matches!(campaign.need, Need::Everything) {
@@ -108,6 +112,15 @@ impl<'a> Ledger<'a> {
     pub(super) fn capacity(&self, row: usize) -> usize {
         let capacities = self.campaign.capacities;
         capacities.and_then(|all| all[row]).unwrap_or(usize::MAX)
+    }
+
+    /// All candidates in the frame of them and what is given.
+    pub(super) fn source(&self) -> Result<&Listed<'a>> {
+        if let Some(source) = self.source.get() {
+            return Ok(source);
+        }
+        let source = Listed::new(self.candidates, self.campaign.given)?;
+        Ok(self.source.get_or_init(|| source))
     }
 
     /// What is needed, the same whichever rows are looked at.

@@ -12,6 +12,8 @@ mod ledger;
 mod select;
 mod whole;
 
+use std::collections::HashSet;
+
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
@@ -153,17 +155,17 @@ impl<'a> Campaign<'a> {
     fn plan_once(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
         let ledger = Ledger::new(self, candidates)?;
         let relaxed = ledger.relaxed()?;
-        let mut chosen = relaxed.rows();
-        if ledger.is_selective(&relaxed) {
-            chosen = ledger.select(chosen)?;
-            let value = ledger.value_of(&chosen)?;
-            let Some(value) = value else {
-                let missed = ledger.missed(&chosen)?;
-                return Err(self.too_few(chosen.len(), missed, relaxed.rows().len()));
-            };
-            return ledger.finish(&value, &relaxed);
+        if !ledger.is_selective(&relaxed) {
+            return ledger.finish(&relaxed, &relaxed);
         }
-        ledger.finish(&relaxed, &relaxed)
+        let chosen = ledger.select(relaxed.rows())?;
+        match ledger.value_of(&chosen)? {
+            Some(shares) => ledger.finish(&shares, &relaxed),
+            None => {
+                let missed = ledger.missed(&chosen)?;
+                Err(self.too_few(chosen.len(), missed, relaxed.rows().len()))
+            }
+        }
     }
 
     /// Plans over a task space. A finite one is a table; in others the tasks of the design without
@@ -274,16 +276,11 @@ impl<'a> Campaign<'a> {
                 format!("names row {row}, which is forbidden too: remove it from one of them"),
             ));
         }
-        if self
-            .max_tasks
-            .is_some_and(|most| most < self.required.len())
-        {
+        let required = self.required.iter().collect::<HashSet<_>>().len();
+        if self.max_tasks.is_some_and(|most| most < required) {
             return Err(Error::setting(
                 "max_tasks",
-                format!(
-                    "is below the {} tasks that must be used: raise it",
-                    self.required.len()
-                ),
+                format!("is below the {required} tasks that must be used: raise it"),
             ));
         }
         Ok(())

@@ -5,7 +5,6 @@
 
 use super::ledger::{Ledger, Shares, add_outer};
 use crate::design::frank_wolfe::Source as _;
-use crate::design::listed::Listed;
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -173,7 +172,7 @@ impl Ledger<'_> {
             }
         }
         let left = (money - spent).max(0.05 * self.campaign.budget);
-        let source = Listed::new(self.candidates, self.campaign.given)?;
+        let source = self.source()?;
         let (frame, table) = (source.frame(), source.rows());
         let need = frame.need(&self.need(), false)?;
         let mut information = frame.congruent(known.as_ref());
