@@ -3,6 +3,9 @@
 //! Decompositions run on the calling thread: studies, runs and blocks of rows are what is spread
 //! over cores, which keeps results independent of the number of threads.
 
+pub(crate) mod packed;
+pub(crate) mod serde_mat;
+
 use std::sync::Once;
 
 use faer::linalg::matmul::matmul;
@@ -238,124 +241,6 @@ pub(crate) fn quadratic(matrix: MatRef<'_, f64>, vector: &[f64]) -> f64 {
 /// A column as a vector.
 pub(crate) fn column(matrix: MatRef<'_, f64>, j: usize) -> Vec<f64> {
     (0..matrix.nrows()).map(|i| matrix[(i, j)]).collect()
-}
-
-/// Symmetric matrices as packed lower triangles, row by row.
-pub(crate) mod packed {
-    use faer::{Mat, MatRef};
-
-    /// Entries of the lower triangle of a `dim × dim` matrix.
-    pub(crate) fn len(dim: usize) -> usize {
-        dim * (dim + 1) / 2
-    }
-
-    /// Adds the upper half of a symmetric matrix: its columns are the rows of the lower half, and
-    /// lie as contiguous in memory as those.
-    pub(crate) fn add_upper(packed: &mut [f64], matrix: MatRef<'_, f64>) {
-        for j in 0..matrix.ncols() {
-            let row = &mut packed[len(j)..=len(j) + j];
-            row.iter_mut()
-                .enumerate()
-                .for_each(|(i, value)| *value += matrix[(i, j)]);
-        }
-    }
-
-    /// The full matrix.
-    pub(crate) fn unpack(packed: &[f64], dim: usize) -> Mat<f64> {
-        let mut out = Mat::zeros(dim, dim);
-        for i in 0..dim {
-            for j in 0..=i {
-                out[(i, j)] = packed[len(i) + j];
-                out[(j, i)] = packed[len(i) + j];
-            }
-        }
-        out
-    }
-
-    /// `out += matrix · vector`.
-    pub(crate) fn multiply_add(packed: &[f64], vector: &[f64], out: &mut [f64]) {
-        for (i, &x) in vector.iter().enumerate() {
-            let row = &packed[len(i)..len(i) + i];
-            let (head, tail) = out.split_at_mut(i);
-            tail[0] += packed[len(i) + i] * x + dot_axpy(row, &vector[..i], x, head);
-        }
-    }
-
-    /// Adds `x · row` to `out` and gives `rowᵀ vector`, in one pass over the row. Independent sums
-    /// let the compiler use vector registers.
-    fn dot_axpy(row: &[f64], vector: &[f64], x: f64, out: &mut [f64]) -> f64 {
-        const LANES: usize = 8;
-        let mut sums = [0.0; LANES];
-        let (rows, row_rest) = row.as_chunks::<LANES>();
-        let (vectors, vector_rest) = vector.as_chunks::<LANES>();
-        let (outs, out_rest) = out.as_chunks_mut::<LANES>();
-        for ((g, v), o) in rows.iter().zip(vectors).zip(outs) {
-            for lane in 0..LANES {
-                sums[lane] += g[lane] * v[lane];
-                o[lane] += g[lane] * x;
-            }
-        }
-        let mut sum = sums.iter().sum::<f64>();
-        for ((g, v), o) in row_rest.iter().zip(vector_rest).zip(out_rest) {
-            sum += g * v;
-            *o += g * x;
-        }
-        sum
-    }
-
-    /// `vectorᵀ · matrix · vector`.
-    pub(crate) fn quadratic(packed: &[f64], vector: &[f64]) -> f64 {
-        let mut total = 0.0;
-        for (i, &x) in vector.iter().enumerate() {
-            let row = &packed[len(i)..=len(i) + i];
-            let sum = super::dot(&row[..i], &vector[..i]);
-            total += x * (2.0 * sum + row[i] * x);
-        }
-        total
-    }
-}
-
-/// Saves a matrix as its shape and its columns.
-pub(crate) mod serde_mat {
-    use faer::Mat;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[derive(Serialize, Deserialize)]
-    struct Columns {
-        rows: usize,
-        columns: usize,
-        values: Vec<f64>,
-    }
-
-    pub(crate) fn serialize<S: Serializer>(matrix: &Mat<f64>, to: S) -> Result<S::Ok, S::Error> {
-        let (rows, columns) = (matrix.nrows(), matrix.ncols());
-        let values = (0..columns)
-            .flat_map(|j| (0..rows).map(move |i| matrix[(i, j)]))
-            .collect();
-        Columns {
-            rows,
-            columns,
-            values,
-        }
-        .serialize(to)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Mat<f64>, D::Error> {
-        let Columns {
-            rows,
-            columns,
-            values,
-        } = Columns::deserialize(from)?;
-        if rows.checked_mul(columns) != Some(values.len()) {
-            return Err(D::Error::custom(format!(
-                "a {rows} × {columns} matrix needs {} values, found {}",
-                rows.saturating_mul(columns),
-                values.len()
-            )));
-        }
-        Ok(Mat::from_fn(rows, columns, |i, j| values[j * rows + i]))
-    }
 }
 
 #[cfg(test)]
