@@ -117,7 +117,7 @@ fn rows(experiment: &str) -> Vec<ResultRow> {
 }
 
 fn write(folder: &Path, name: &str, text: &str) -> taskscout_report::Result<()> {
-    write_atomically(folder.join(name), text.as_bytes())
+    Ok(write_atomically(folder.join(name), text.as_bytes())?)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

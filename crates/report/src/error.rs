@@ -1,7 +1,5 @@
 //! What can go wrong, said so that a user knows where and what to do.
 
-use std::path::PathBuf;
-
 /// Everything this crate can refuse or fail at.
 ///
 /// Each message is one sentence that names the place and the remedy.
@@ -35,15 +33,8 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}; {remedy}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What to do about it.
-        remedy: &'static str,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] taskscout_files::WriteError),
     /// There is nothing to summarise.
     #[error("there are no result rows to report: run the experiment first")]
     NoRows,

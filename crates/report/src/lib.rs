@@ -52,7 +52,6 @@ mod columns;
 mod csv;
 pub mod curve;
 mod error;
-mod file;
 mod format;
 pub mod html;
 mod ordered;
@@ -68,7 +67,6 @@ mod testing;
 
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
-pub use file::write_atomically;
 pub use html::{ExperimentReport, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
@@ -81,3 +79,4 @@ pub use svg::{
     metric_plot, returned_loss_plot,
 };
 pub use table::terminal_table;
+pub use taskscout_files::write_atomically;

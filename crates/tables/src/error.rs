@@ -19,15 +19,8 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {}: {source}; {remedy}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What to do about it.
-        remedy: &'static str,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] taskscout_files::WriteError),
     /// A line of a CSV file cannot be understood.
     #[error("line {line} of {table}: {problem}")]
     Line {

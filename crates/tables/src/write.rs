@@ -16,12 +16,10 @@
 //! # Ok::<(), taskscout_tables::Error>(())
 //! ```
 
-use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType};
 use ::parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
@@ -39,8 +37,6 @@ const BUFFER: usize = 1 << 16;
 /// Rows of a row group: enough to compress, few enough to be read in parallel.
 const GROUP: usize = 1 << 18;
 
-static COUNTER: AtomicU64 = AtomicU64::new(0);
-
 /// Writes columns as CSV with a header line, replacing the file in one step.
 ///
 /// Numbers are written in the shortest form that reads back bit for bit.
@@ -50,7 +46,7 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let path = path.as_ref();
     let rows = check(path, columns)?;
-    atomically(path, |mut file| {
+    taskscout_files::replace(path, |mut file| {
         let mut text = String::new();
         let alone = columns.len() == 1;
         for (index, column) in columns.iter().enumerate() {
@@ -77,7 +73,8 @@ pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
             }
         }
         file.write_all(text.as_bytes())
-    })
+    })?;
+    Ok(())
 }
 
 /// Writes columns as Parquet with Snappy compression, replacing the file in one step.
@@ -89,7 +86,7 @@ pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
 pub fn write_parquet(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let path = path.as_ref();
     let rows = check(path, columns)?;
-    atomically(path, |file| {
+    taskscout_files::replace(path, |file| {
         write_groups(file, columns, rows).map_err(|error| match error {
             ParquetError::External(error) => match error.downcast::<io::Error>() {
                 Ok(error) => *error,
@@ -97,7 +94,8 @@ pub fn write_parquet(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
             },
             error => io::Error::other(error),
         })
-    })
+    })?;
+    Ok(())
 }
 
 fn push_separator(text: &mut String, index: usize) {
@@ -232,60 +230,11 @@ fn write_column(
     writer.close()
 }
 
-/// Writes a temporary file in the same folder, synchronises it with the disk and renames it, so
-/// that a reader or a crash sees the old bytes or the new ones.
-fn atomically(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<()> {
-    let temporary = temporary_beside(path);
-    let written = File::create_new(&temporary).and_then(|file| {
-        write(&file)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)?;
-        synchronise_folder(path);
-        Ok(())
-    });
-    written.map_err(|source| {
-        // The first failure is what the user needs to hear about.
-        let _ = fs::remove_file(&temporary);
-        Error::Write {
-            path: path.to_owned(),
-            remedy: remedy(path, &source),
-            source,
-        }
-    })
-}
-
-fn temporary_beside(path: &Path) -> PathBuf {
-    let mut name = OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-    name.push(format!(".{}-{count}.tmp", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Makes the rename itself durable, where the system can open folders as files.
-fn synchronise_folder(path: &Path) {
-    if let Some(Ok(folder)) = path.parent().map(File::open) {
-        let _ = folder.sync_all();
-    }
-}
-
-fn remedy(path: &Path, error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "create its folder first",
-        io::ErrorKind::NotADirectory => "a part of the path is a file, choose another folder",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "make its folder writable or choose another"
-        }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "free some space on the disk and try again"
-        }
-        _ if path.is_dir() => "a folder has that name, choose another file name",
-        _ => "check the folder and try again",
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]

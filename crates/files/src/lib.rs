@@ -1,11 +1,29 @@
 //! Files that are either complete or as they were before.
+//!
+//! ```
+//! let folder = tempfile::tempdir().unwrap();
+//! let path = folder.path().join("plan.json");
+//! taskscout_files::write_atomically(&path, b"{}")?;
+//! assert_eq!(std::fs::read(&path).unwrap(), b"{}");
+//! # Ok::<(), taskscout_files::WriteError>(())
+//! ```
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, Result};
+/// A file cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {source}; {remedy}", path.display())]
+pub struct WriteError {
+    /// The file.
+    pub path: PathBuf,
+    /// What to do about it.
+    pub remedy: &'static str,
+    /// The operating system's reason.
+    pub source: io::Error,
+}
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -15,10 +33,19 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 /// # Errors
 /// If the folder is missing or not writable, or the disk is full; the message names the path and
 /// the remedy, and the temporary file is removed.
-pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
-    let path = path.as_ref();
+pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), WriteError> {
+    replace(path.as_ref(), |mut file| file.write_all(bytes))
+}
+
+/// The same for what is written piece by piece.
+///
+/// # Errors
+/// As [`write_atomically`], and whatever the writing itself fails with.
+pub fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), WriteError> {
     let temporary = temporary_beside(path);
-    let written = write_synchronised(&temporary, bytes).and_then(|()| {
+    let written = File::create_new(&temporary).and_then(|file| {
+        write(&file)?;
+        file.sync_all()?;
         fs::rename(&temporary, path)?;
         synchronise_folder(path);
         Ok(())
@@ -26,7 +53,7 @@ pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<()> {
     written.map_err(|source| {
         // The first failure is what the user needs to hear about.
         let _ = fs::remove_file(&temporary);
-        Error::Write {
+        WriteError {
             path: path.to_owned(),
             remedy: remedy(path, &source),
             source,
@@ -40,12 +67,6 @@ fn temporary_beside(path: &Path) -> PathBuf {
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     name.push(format!(".{}-{count}.tmp", std::process::id()));
     path.with_file_name(name)
-}
-
-fn write_synchronised(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// Makes the rename itself durable, where the system can open folders as files.
