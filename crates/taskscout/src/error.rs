@@ -70,6 +70,14 @@ pub enum Error {
         /// Directions there are.
         needed: usize,
     },
+    /// Training by descent left all bounds.
+    #[error("training diverged at step {step}: {remedy}")]
+    Diverged {
+        /// The step at which the loss was no longer finite, or far above where it began.
+        step: usize,
+        /// What to do about it.
+        remedy: String,
+    },
     /// A setting is out of range or does not fit another.
     #[error("`{key}` {problem}")]
     Setting {

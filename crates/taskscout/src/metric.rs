@@ -60,6 +60,24 @@ pub fn subspace_similarity(
     })
 }
 
+/// Compares what two representations say of the same rows, the learnt one first: the squared
+/// canonical correlations (not centred) of their values. For linear representations of isotropic
+/// inputs this is [`subspace_similarity`].
+///
+/// # Errors
+/// Values of different numbers of rows, or without columns.
+pub fn function_similarity(
+    learnt: MatRef<'_, f64>,
+    truth: MatRef<'_, f64>,
+) -> Result<SubspaceSimilarity> {
+    let basis = |values: MatRef<'_, f64>| -> Result<faer::Mat<f64>> {
+        let svd = linalg::svd(values, "the values of a representation")?;
+        let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
+        Ok(svd.u.as_ref().subcols(0, rank).to_owned())
+    };
+    subspace_similarity(basis(learnt)?.as_ref(), basis(truth)?.as_ref())
+}
+
 /// Cosine between two embeddings of the same length: how relevant a source task is to a target.
 ///
 /// ```

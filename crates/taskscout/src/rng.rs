@@ -41,6 +41,10 @@ pub enum Purpose {
     Bootstrap = 7,
     /// Rows used only to measure a loss.
     Test = 8,
+    /// Weights before training; indices: attempt.
+    Weights = 9,
+    /// Order of rows in training; indices: purpose of the fit, epoch.
+    Shuffle = 10,
 }
 
 /// Derives the generator of `purpose` for these indices from the seed.

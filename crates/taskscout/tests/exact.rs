@@ -117,7 +117,7 @@ fn the_normal_form_is_orthonormal_and_ordered() {
     let rng = &mut rng(6);
     let truth = Truth::draw(7, 3, 5, 2, 0.3, rng);
     let model = fit(&collect(&truth, 8, 20, rng), &Exact::default(), 3).unwrap();
-    let basis = model.representation.matrix();
+    let basis = model.representation.linear().unwrap().matrix();
     assert!(
         relative_distance(
             (basis.transpose() * basis).as_ref(),
@@ -154,9 +154,11 @@ fn without_noise_a_vanishing_penalty_recovers_the_truth() {
             "{distance:e} after {} sweeps",
             model.report.iterations
         );
-        let similarity =
-            subspace_similarity(model.representation.matrix(), truth.representation.as_ref())
-                .unwrap();
+        let similarity = subspace_similarity(
+            model.representation.linear().unwrap().matrix(),
+            truth.representation.as_ref(),
+        )
+        .unwrap();
         assert!(similarity.min > 1.0 - 1e-10, "{similarity:?}");
     }
 }
@@ -170,7 +172,8 @@ fn two_outputs_trained_together_equal_the_truth() {
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.02);
     for output in 0..2 {
         let own = truth.map.as_ref().subcols(4 * output, 4);
-        let learnt = model.representation.matrix() * model.map.matrix().subcols(4 * output, 4);
+        let learnt = model.representation.linear().unwrap().matrix()
+            * model.map.matrix().subcols(4 * output, 4);
         assert!(relative_distance(learnt.as_ref(), (&truth.representation * own).as_ref()) < 0.02);
     }
 }
@@ -244,7 +247,7 @@ fn the_fit_does_not_depend_on_threads() {
                 .unwrap();
             let folds: Vec<_> = folds
                 .iter()
-                .map(|fold| matrix_bits(fold.matrix()))
+                .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
                 .collect();
             (serde_json::to_string(&model).unwrap(), folds)
         })
@@ -323,6 +326,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         k: Some(2),
         stages: Some(vec![Stage::WarmUp]),
         targets: TargetRows::None,
+        ..TrainContext::default()
     };
     let before = Exact::default().fit(&collected.data, &context).unwrap();
     assert_eq!(before.report.labels, 120);
@@ -371,7 +375,11 @@ fn a_known_target_does_not_spoil_the_fit() {
         .unwrap();
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {
-        let similarity = subspace_similarity(fold.matrix(), truth.representation.as_ref()).unwrap();
+        let similarity = subspace_similarity(
+            fold.representation.linear().unwrap().matrix(),
+            truth.representation.as_ref(),
+        )
+        .unwrap();
         assert!(similarity.min > 0.99, "{similarity:?}");
     }
 }

@@ -37,7 +37,7 @@ fn choose(collected: &Collected) -> Choice {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    guard::choose(&collected.data, &model, &folds, &[0])
+    guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0])
         .unwrap()
         .remove(0)
 }
@@ -99,7 +99,7 @@ fn a_fold_left_out_is_not_seen() {
             .unwrap();
         let folds: Vec<Vec<u64>> = folds
             .iter()
-            .map(|fold| matrix_bits(fold.matrix()))
+            .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
             .collect();
         (collected, model, folds)
     };
@@ -124,8 +124,8 @@ fn a_fold_left_out_is_not_seen() {
             spoilt[fold] |= differs[fold];
         }
         assert_ne!(
-            matrix_bits(model.representation.matrix()),
-            matrix_bits(other.representation.matrix())
+            matrix_bits(model.representation.linear().unwrap().matrix()),
+            matrix_bits(other.representation.linear().unwrap().matrix())
         );
     }
     assert_eq!(spoilt, [true; TARGET_FOLDS]);
@@ -251,12 +251,12 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let error = guard::choose(&collected.data, &model, &folds, &[0]).unwrap_err();
+    let error = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0]).unwrap_err();
     assert!(
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(&collected.data, &model, &folds, &[1]).unwrap_err();
+    let error = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[1]).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 
@@ -279,7 +279,7 @@ fn a_fold_without_the_only_row_still_gives_a_representation() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let choice = guard::choose(&collected.data, &model, &folds, &[0])
+    let choice = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0])
         .unwrap()
         .remove(0);
     assert!(

@@ -7,4 +7,4 @@
 
 mod synthetic;
 
-pub use synthetic::{Synthetic, SyntheticConfig};
+pub use synthetic::{NetworkTruth, Synthetic, SyntheticConfig};

@@ -1,4 +1,4 @@
-//! Data that follow the model `y = ψ_X(x)ᵀ B_X B ψ_W(w) + ξ` exactly.
+//! Data that follow the model `y = φ(ψ_X(x))ᵀ B ψ_W(w) + ξ` exactly, with a matrix or a network as `φ`.
 //!
 //! `B` is ill-conditioned on purpose, so that some directions of the representation are hard to
 //! see: entries uniform on [0, 1]; columns from a third on equal to the last; a tenth of uniform
@@ -9,10 +9,27 @@ use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _, apply_row};
+use taskscout::metric;
+use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::space::{Space, TaskSpace as _};
+use taskscout::train::Predictor;
 use taskscout::{Error, Result};
+
+/// Inputs on which losses are measured where they have no closed form.
+const TEST_ROWS: usize = 20_000;
+
+/// The true representation, where it is a network: linear layers without bias.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkTruth {
+    /// Widths of the hidden layers.
+    pub hidden: Vec<usize>,
+    /// The function between layers.
+    #[serde(default)]
+    pub activation: Activation,
+}
 
 /// The shape of a synthetic world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +47,9 @@ pub struct SyntheticConfig {
     pub task_features: Option<FeatureMap>,
     /// Dimension of the representation.
     pub k: usize,
+    /// A network as the representation; a random matrix with orthonormal columns if not given.
+    #[serde(default)]
+    pub network: Option<NetworkTruth>,
     /// Standard deviation of the noise.
     pub noise: f64,
     /// Draws the ground truth.
@@ -42,10 +62,22 @@ pub struct Synthetic {
     config: SyntheticConfig,
     space: Space,
     task_features: FeatureMap,
-    representation: Mat<f64>,
+    representation: Phi,
     map: Mat<f64>,
-    /// `E[ψ ψᵀ]` over inputs.
-    second_moment: Mat<f64>,
+    exam: Exam,
+}
+
+/// What losses are measured on.
+#[derive(Debug, Clone)]
+enum Exam {
+    /// `E[ψ ψᵀ]` over inputs, and the target's true coefficients: losses in closed form.
+    Moments { second: Mat<f64>, truth: Vec<f64> },
+    /// Features of fixed test inputs, what `φ` makes of them, and the target's noise-free labels.
+    Rows {
+        features: Mat<f64>,
+        values: Mat<f64>,
+        labels: Vec<f64>,
+    },
 }
 
 impl Synthetic {
@@ -92,15 +124,33 @@ impl Synthetic {
         }
         let mut rng = derive(config.matrix_seed, Purpose::World, &[]);
         let map = ill_conditioned(config.k, config.source_dim + 1, &mut rng);
-        let representation = orthonormal(d, config.k, &mut rng);
-        let second_moment = second_moment(&config.input_features)?;
+        let representation: Phi = match &config.network {
+            None => Linear::new(orthonormal(d, config.k, &mut rng).as_ref())?.into(),
+            Some(network) => network.draw(&config, &mut rng)?.into(),
+        };
+        let target = column(map.as_ref(), config.source_dim);
+        let exam = match representation.linear() {
+            Some(linear) => Exam::Moments {
+                second: second_moment(&config.input_features)?,
+                truth: linear.coefficients(&target),
+            },
+            None => {
+                let features = test_features(&config);
+                let values = representation.apply(features.as_ref())?;
+                Exam::Rows {
+                    labels: multiply(values.as_ref(), &target),
+                    features,
+                    values,
+                }
+            }
+        };
         Ok(Self {
             config,
             space,
             task_features,
             representation,
             map,
-            second_moment,
+            exam,
         })
     }
 
@@ -122,10 +172,10 @@ impl Synthetic {
         &self.task_features
     }
 
-    /// The true `B_X`, orthonormal.
+    /// The true `φ`.
     #[must_use]
-    pub fn representation(&self) -> MatRef<'_, f64> {
-        self.representation.as_ref()
+    pub fn representation(&self) -> &Phi {
+        &self.representation
     }
 
     /// The source part of the true `B`.
@@ -151,8 +201,7 @@ impl Synthetic {
     /// The true embedding of the target.
     #[must_use]
     pub fn target_embedding(&self) -> Vec<f64> {
-        let last = self.map.ncols() - 1;
-        (0..self.map.nrows()).map(|i| self.map[(i, last)]).collect()
+        column(self.map.as_ref(), self.config.source_dim)
     }
 
     /// Collects samples of the target.
@@ -160,40 +209,94 @@ impl Synthetic {
     /// # Errors
     /// None in practice: the samples are finite.
     pub fn sample_target(&self, n: usize, rng: &mut Rng) -> Result<Samples> {
-        self.draw(
-            &multiply(self.representation.as_ref(), &self.target_embedding()),
-            n,
-            rng,
-        )
+        self.draw(&self.target_embedding(), n, rng)
     }
 
     /// Mean squared error of a predictor on the target's noise-free labels, over all inputs.
     ///
+    /// In closed form where the truth and the predictor are linear in the features, else on
+    /// 20,000 fixed test inputs.
+    ///
     /// # Errors
-    /// A number of coefficients other than that of features.
-    pub fn target_loss(&self, coefficients: &[f64]) -> Result<f64> {
-        let truth = multiply(self.representation.as_ref(), &self.target_embedding());
-        taskscout::metric::target_loss(coefficients, &truth, self.second_moment.as_ref())
+    /// A predictor of other features.
+    pub fn target_loss(&self, predictor: &Predictor) -> Result<f64> {
+        match (&self.exam, &predictor.head) {
+            (Exam::Moments { second, truth }, None) => {
+                let coefficients = predictor
+                    .coefficients
+                    .first()
+                    .map_or(&[][..], Vec::as_slice);
+                metric::target_loss(coefficients, truth, second.as_ref())
+            }
+            (Exam::Moments { truth, .. }, Some(_)) => {
+                let features = test_features(&self.config);
+                let labels = multiply(features.as_ref(), truth);
+                mean_square(predictor, features.as_ref(), &labels)
+            }
+            (
+                Exam::Rows {
+                    features, labels, ..
+                },
+                _,
+            ) => mean_square(predictor, features.as_ref(), labels),
+        }
     }
 
-    fn draw(&self, coefficients: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
+    /// How much of the true representation a learnt one catches: the smallest squared cosine
+    /// between the two, as subspaces of features or, where one is no matrix, of functions.
+    ///
+    /// # Errors
+    /// A representation of other features.
+    pub fn similarity(&self, learnt: &Phi) -> Result<f64> {
+        let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
+            (_, Some(truth), Some(learnt)) => {
+                metric::subspace_similarity(learnt.matrix(), truth.matrix())?
+            }
+            (
+                Exam::Rows {
+                    features, values, ..
+                },
+                _,
+                _,
+            ) => metric::function_similarity(
+                learnt.apply(features.as_ref())?.as_ref(),
+                values.as_ref(),
+            )?,
+            (Exam::Moments { .. }, _, _) => {
+                let features = test_features(&self.config);
+                let truth = self.representation.apply(features.as_ref())?;
+                metric::function_similarity(
+                    learnt.apply(features.as_ref())?.as_ref(),
+                    truth.as_ref(),
+                )?
+            }
+        };
+        Ok(similarity.min)
+    }
+
+    fn draw(&self, embedding: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
         let map = &self.config.input_features;
         let inputs: Vec<f64> = (0..n * map.input_dim())
             .map(|_| StandardNormal.sample(rng))
             .collect();
         let mut features = vec![0.0; n * map.dim()];
         map.apply(&inputs, &mut features);
-        let label = |row: &[f64], noise: f64| -> f64 {
-            row.iter()
-                .zip(coefficients)
-                .map(|(x, b)| x * b)
-                .sum::<f64>()
-                + self.config.noise * noise
+        let truth = match self.representation.linear() {
+            Some(linear) => {
+                let coefficients = linear.coefficients(embedding);
+                let label = |row: &[f64]| row.iter().zip(&coefficients).map(|(x, b)| x * b).sum();
+                features.chunks_exact(map.dim()).map(label).collect()
+            }
+            None => {
+                let features = MatRef::from_row_major_slice(&features, n, map.dim());
+                multiply(self.representation.apply(features)?.as_ref(), embedding)
+            }
         };
-        let outputs = features
-            .chunks_exact(map.dim())
-            .map(|row| label(row, StandardNormal.sample(rng)))
-            .collect();
+        let noisy = |label: f64| {
+            let noise: f64 = StandardNormal.sample(rng);
+            label + self.config.noise * noise
+        };
+        let outputs = truth.into_iter().map(noisy).collect();
         Samples::new(inputs, map.input_dim(), outputs, 1)
     }
 }
@@ -201,9 +304,63 @@ impl Synthetic {
 impl TaskSource for Synthetic {
     fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
         self.space.check(task)?;
-        let coefficients = multiply(self.representation.as_ref(), &self.embedding(task));
-        self.draw(&coefficients, n, rng)
+        self.draw(&self.embedding(task), n, rng)
     }
+}
+
+impl NetworkTruth {
+    /// Draws weights of variance `2 / inputs`, then scales the last layer so that the `k` outputs
+    /// have a mean square of one: as strong a signal as a matrix with orthonormal columns gives.
+    fn draw(&self, config: &SyntheticConfig, rng: &mut Rng) -> Result<Mlp> {
+        let mut widths = vec![config.input_features.dim()];
+        widths.extend(&self.hidden);
+        widths.push(config.k);
+        let layer = |pair: &[usize]| {
+            let scale = (2.0 / pair[0] as f64).sqrt();
+            let mut weight = |_, _| -> f64 {
+                let value: f64 = StandardNormal.sample(rng);
+                scale * value
+            };
+            Layer {
+                weights: Mat::from_fn(pair[0], pair[1], &mut weight),
+                bias: None,
+            }
+        };
+        let mut layers: Vec<Layer> = widths.windows(2).map(layer).collect();
+        let values =
+            Mlp::new(layers.clone(), self.activation)?.apply(test_features(config).as_ref())?;
+        let strength = values.norm_l2() / ((values.nrows() * config.k) as f64).sqrt();
+        if let Some(last) = layers.last_mut().filter(|_| strength > 0.0) {
+            last.weights *= faer::Scale(1.0 / strength);
+        }
+        Mlp::new(layers, self.activation)
+    }
+}
+
+/// Features of the fixed test inputs.
+fn test_features(config: &SyntheticConfig) -> Mat<f64> {
+    let map = &config.input_features;
+    let mut rng = derive(config.matrix_seed, Purpose::Test, &[]);
+    let inputs: Vec<f64> = (0..TEST_ROWS * map.input_dim())
+        .map(|_| StandardNormal.sample(&mut rng))
+        .collect();
+    let mut features = vec![0.0; TEST_ROWS * map.dim()];
+    map.apply(&inputs, &mut features);
+    MatRef::from_row_major_slice(&features, TEST_ROWS, map.dim()).to_owned()
+}
+
+fn mean_square(predictor: &Predictor, features: MatRef<'_, f64>, labels: &[f64]) -> Result<f64> {
+    let errors = predictor.predict(features)?;
+    let total: f64 = errors
+        .iter()
+        .zip(labels)
+        .map(|(a, b)| (a - b) * (a - b))
+        .sum();
+    Ok(total / labels.len() as f64)
+}
+
+fn column(matrix: MatRef<'_, f64>, j: usize) -> Vec<f64> {
+    (0..matrix.nrows()).map(|i| matrix[(i, j)]).collect()
 }
 
 /// The task map of the paper's experiments, sources first, the target last.

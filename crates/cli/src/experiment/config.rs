@@ -8,7 +8,7 @@ use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
-use taskscout_worlds::{Synthetic, SyntheticConfig};
+use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
 use crate::args::{BuiltIn, ExperimentOptions, OracleName, ScheduleName};
@@ -68,7 +68,7 @@ pub(crate) struct StrategyRun {
 const SAVE_TASK: &str = "+save-task";
 
 impl StrategyRun {
-    fn plain(kind: StrategyKind) -> Self {
+    pub(super) fn plain(kind: StrategyKind) -> Self {
         Self {
             kind,
             save_task: false,
@@ -133,6 +133,9 @@ pub(crate) struct WorldConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     task_features: Option<FeatureMap>,
     k: usize,
+    /// A network as the true representation; a random matrix if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkTruth>,
     noise: f64,
     #[serde(default)]
     matrix_seed: u64,
@@ -154,6 +157,7 @@ impl WorldConfig {
             space: self.space.clone(),
             task_features: self.task_features.clone(),
             k: self.k,
+            network: self.network.clone(),
             noise: self.noise,
             matrix_seed: self.matrix_seed,
         };

@@ -2,15 +2,14 @@
 
 use std::time::Instant;
 
-use taskscout::data::{Stage, Statistics};
-use taskscout::features::Features as _;
+use taskscout::data::Stage;
 use taskscout::metric;
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
-use taskscout::strategy::{Plan, StrategyConfig};
+use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{Choice, Exact, PredictorKind, ridge};
+use taskscout::train::{Choice, Exact, PredictorKind};
 use taskscout_report::{ResultRow, TARGET_ONLY};
 use taskscout_worlds::Synthetic;
 
@@ -49,7 +48,7 @@ pub(crate) fn run(
     on_round: impl Fn(),
 ) -> Result<Vec<ResultRow>> {
     match contender {
-        Contender::TargetOnly => target_only(config, world, seed).map(|row| vec![row]),
+        Contender::TargetOnly => target_only(config, world, rounds, seed).map(|row| vec![row]),
         Contender::Strategy(run) => Trial {
             config,
             world: world.clone(),
@@ -104,21 +103,23 @@ fn blank_row(config: &ExperimentConfig, strategy: String, seed: u64) -> ResultRo
 }
 
 /// What the target samples alone give.
-fn target_only(config: &ExperimentConfig, world: &Synthetic, seed: u64) -> Result<ResultRow> {
+fn target_only(
+    config: &ExperimentConfig,
+    world: &Synthetic,
+    rounds: &Rounds,
+    seed: u64,
+) -> Result<ResultRow> {
     let started = Instant::now();
-    let map = &world.config().input_features;
-    let samples = world.sample_target(
-        config.target.samples,
-        &mut derive(seed, Purpose::Target, &[0]),
-    )?;
-    let mut features = vec![0.0; samples.len() * map.dim()];
-    map.apply(samples.inputs(), &mut features);
-    let rows = taskscout::data::Samples::new(features, map.dim(), samples.outputs().to_vec(), 1)?;
-    let mut statistics = Statistics::new(map.dim(), 1);
-    statistics.accumulate(&rows)?;
-    let fit = ridge(&statistics, 0)?;
+    let passive = StrategyRun::plain(StrategyKind::Passive);
+    let mut study = Study::new(study_config(config, world, rounds, passive, seed)?)?;
+    let mut rng = derive(seed, Purpose::Target, &[0]);
+    study.tell_target(0, &world.sample_target(config.target.samples, &mut rng)?)?;
+    let choices = study.target_only()?;
+    let predictor = choices.first().and_then(Choice::predictor);
     Ok(ResultRow {
-        returned_loss: Some(world.target_loss(&fit.coefficients)?),
+        returned_loss: predictor
+            .map(|predictor| world.target_loss(predictor))
+            .transpose()?,
         predictor: Some(PredictorKind::TargetOnly.to_string()),
         train_s: started.elapsed().as_secs_f64(),
         ..blank_row(config, TARGET_ONLY.into(), seed)
@@ -194,16 +195,13 @@ impl Trial<'_> {
     /// One row of results: how good is what is known after this round?
     fn measure(&self, study: &Study, plan: &Plan, choice: Option<&Choice>) -> Result<ResultRow> {
         let loss = |kind: Option<PredictorKind>| -> Result<Option<f64>> {
-            let coefficients = kind.and_then(|kind| choice?.candidate(kind)?.coefficients.first());
-            Ok(coefficients
-                .map(|coefficients| self.world.target_loss(coefficients))
+            let predictor = kind.and_then(|kind| choice?.candidate(kind));
+            Ok(predictor
+                .map(|predictor| self.world.target_loss(predictor))
                 .transpose()?)
         };
         let model = study.model()?;
-        let similarity = metric::subspace_similarity(
-            model.representation.matrix(),
-            self.world.representation(),
-        )?;
+        let similarity = self.world.similarity(&model.representation)?;
         let exploited = plan
             .items
             .iter()
@@ -222,7 +220,7 @@ impl Trial<'_> {
             test_loss: loss(Some(PredictorKind::Shared))?,
             returned_loss: loss(choice.map(|choice| choice.kind))?,
             predictor: choice.map(|choice| choice.kind.to_string()),
-            subspace_similarity: Some(similarity.min),
+            subspace_similarity: Some(similarity),
             relevance,
             tasks: count.tasks,
             long_term_tasks: count.long_term,

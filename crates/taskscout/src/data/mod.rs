@@ -17,20 +17,25 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+mod rows;
 mod samples;
 mod statistics;
 
+pub use rows::Rows;
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};
 pub use statistics::Statistics;
 
 use crate::error::{Error, Result};
+use crate::model::Representation;
 
 /// Folds of a target's rows.
 pub const TARGET_FOLDS: usize = 4;
 
 /// Values whose squares can still be summed.
 const LARGEST_VALUE: f64 = 1e140;
+/// The same for rows that are kept in single precision.
+const LARGEST_KEPT_VALUE: f64 = 1e18;
 
 /// Which stage of the loop asked for data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,6 +73,9 @@ pub struct TaskEntry {
     pub round: usize,
     /// The statistics of its rows.
     pub statistics: Statistics,
+    /// The rows themselves, where they are kept.
+    #[serde(default, skip_serializing_if = "Rows::is_empty")]
+    pub rows: Rows,
 }
 
 /// What is known of one target.
@@ -79,10 +87,12 @@ pub struct TargetData {
     pub features: Vec<f64>,
     /// The statistics of its rows, in folds.
     pub folds: Vec<Statistics>,
+    /// The rows of each fold, where they are kept.
+    pub rows: Vec<Rows>,
 }
 
 /// Which rows of the targets a fit may see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TargetRows {
     /// All.
     All,
@@ -92,12 +102,26 @@ pub enum TargetRows {
     Without(usize),
 }
 
-/// All data of a study, as statistics.
+impl TargetRows {
+    /// Whether a fit may see the rows of a fold.
+    #[must_use]
+    pub fn sees(self, fold: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Without(held_out) => fold != held_out,
+        }
+    }
+}
+
+/// All data of a study, as statistics, and as rows where an oracle needs them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskData {
     feature_dim: usize,
     outputs: usize,
     task_dim: usize,
+    #[serde(default)]
+    keeps_rows: bool,
     sources: Vec<TaskEntry>,
     targets: Vec<TargetData>,
     version: u64,
@@ -112,10 +136,56 @@ impl TaskData {
             feature_dim,
             outputs,
             task_dim,
+            keeps_rows: false,
             sources: Vec::new(),
             targets: Vec::new(),
             version: 0,
         }
+    }
+
+    /// Keeps the rows too, in single precision, from now on.
+    #[must_use]
+    pub fn keeping_rows(mut self) -> Self {
+        self.keeps_rows = true;
+        self
+    }
+
+    /// Whether rows are kept.
+    #[must_use]
+    pub fn keeps_rows(&self) -> bool {
+        self.keeps_rows
+    }
+
+    /// The same tasks and targets seen through a representation: statistics under `φ`, no rows.
+    ///
+    /// # Errors
+    /// A representation of other features, or one that needs rows that were not kept.
+    pub fn under(&self, phi: &dyn Representation) -> Result<Self> {
+        Error::check_length("the representation", self.feature_dim, phi.input_dim())?;
+        let mut seen = Self::new(phi.dim(), self.outputs, self.task_dim);
+        seen.version = self.version;
+        for entry in &self.sources {
+            seen.sources.push(TaskEntry {
+                task: entry.task.clone(),
+                features: entry.features.clone(),
+                stage: entry.stage,
+                round: entry.round,
+                statistics: phi.statistics(&entry.statistics, &entry.rows)?,
+                rows: Rows::default(),
+            });
+        }
+        for target in &self.targets {
+            let folds = target.folds.iter().zip(&target.rows);
+            seen.targets.push(TargetData {
+                name: target.name.clone(),
+                features: target.features.clone(),
+                folds: folds
+                    .map(|(statistics, rows)| phi.statistics(statistics, rows))
+                    .collect::<Result<_>>()?,
+                rows: vec![Rows::default(); TARGET_FOLDS],
+            });
+        }
+        Ok(seen)
     }
 
     /// Whether everything inside has the shape it claims, for data that came from a file.
@@ -138,12 +208,21 @@ impl TaskData {
                 statistics.outputs(),
             )
         };
+        let check_rows = |place: &str, statistics: &Statistics, rows: &Rows| {
+            rows.validate(place, self.feature_dim, self.outputs)?;
+            if self.keeps_rows {
+                Error::check_length(
+                    &format!("the kept rows of {place}"),
+                    statistics.count(),
+                    rows.len(),
+                )?;
+            }
+            Ok(())
+        };
         for (index, entry) in self.sources.iter().enumerate() {
-            check(
-                &format!("source {index}"),
-                &entry.features,
-                &entry.statistics,
-            )?;
+            let place = format!("source {index}");
+            check(&place, &entry.features, &entry.statistics)?;
+            check_rows(&place, &entry.statistics, &entry.rows)?;
         }
         for target in &self.targets {
             let place = format!("target `{}`", target.name);
@@ -152,10 +231,15 @@ impl TaskData {
                 TARGET_FOLDS,
                 target.folds.len(),
             )?;
-            target
-                .folds
-                .iter()
-                .try_for_each(|fold| check(&place, &target.features, fold))?;
+            Error::check_length(
+                &format!("the kept folds of {place}"),
+                TARGET_FOLDS,
+                target.rows.len(),
+            )?;
+            for (fold, rows) in target.folds.iter().zip(&target.rows) {
+                check(&place, &target.features, fold)?;
+                check_rows(&place, fold, rows)?;
+            }
         }
         Ok(())
     }
@@ -171,6 +255,7 @@ impl TaskData {
             name: name.to_owned(),
             features,
             folds,
+            rows: vec![Rows::default(); TARGET_FOLDS],
         });
         Ok(self.targets.len() - 1)
     }
@@ -200,10 +285,15 @@ impl TaskData {
                 stage,
                 round,
                 statistics: Statistics::new(self.feature_dim, self.outputs),
+                rows: Rows::default(),
             });
             self.sources.len() - 1
         });
         self.version += 1;
+        if self.keeps_rows {
+            let kept = &mut self.sources[index].rows;
+            kept.add(rows.inputs(), rows.outputs(), self.feature_dim);
+        }
         self.sources[index].statistics.accumulate(rows)
     }
 
@@ -230,7 +320,11 @@ impl TaskData {
                 block.start * d..block.end * d,
                 block.start * m..block.end * m,
             );
-            entry.folds[fold].add_rows(&rows.inputs()[inputs], &rows.outputs()[outputs]);
+            let (inputs, outputs) = (&rows.inputs()[inputs], &rows.outputs()[outputs]);
+            entry.folds[fold].add_rows(inputs, outputs);
+            if self.keeps_rows {
+                entry.rows[fold].add(inputs, outputs, d);
+            }
         }
         self.version += 1;
         Ok(())
@@ -245,7 +339,12 @@ impl TaskData {
                 .fold(0.0_f64, |most, value| most.max(value.abs()))
         };
         let most = largest(rows.inputs()).max(largest(rows.outputs()));
-        if most > LARGEST_VALUE {
+        let limit = if self.keeps_rows {
+            LARGEST_KEPT_VALUE
+        } else {
+            LARGEST_VALUE
+        };
+        if most > limit {
             return Err(Error::numerical(
                 format!("adding rows with a value of {most:.1e}"),
                 "its square is too large to add up, so rescale the data",
@@ -338,11 +437,7 @@ impl TaskData {
             .folds
             .iter()
             .enumerate()
-            .filter(|(fold, _)| match rows {
-                TargetRows::All => true,
-                TargetRows::None => false,
-                TargetRows::Without(held_out) => *fold != held_out,
-            });
+            .filter(|(fold, _)| rows.sees(*fold));
         Statistics::sum(
             self.feature_dim,
             self.outputs,

@@ -225,6 +225,27 @@ impl Statistics {
         Ok(total)
     }
 
+    /// The statistics of some of the features.
+    pub(crate) fn select(&self, columns: std::ops::Range<usize>) -> Result<Self> {
+        Error::check_length("the features", self.dim.max(columns.end), self.dim)?;
+        let mut part = Self::new(columns.len(), self.outputs());
+        let mut next = part.gram.iter_mut();
+        for i in columns.clone() {
+            let row = &self.gram[packed::len(i)..];
+            for (from, to) in row[columns.start..=i].iter().zip(next.by_ref()) {
+                *to = *from;
+            }
+        }
+        for output in 0..self.outputs() {
+            let moment = &self.moment(output)[columns.clone()];
+            part.moments[output * columns.len()..(output + 1) * columns.len()]
+                .copy_from_slice(moment);
+        }
+        part.squares.clone_from(&self.squares);
+        part.count = self.count;
+        Ok(part)
+    }
+
     /// The statistics of `representationᵀ ψ`: a `k × k` Gram matrix and `k`-vectors.
     ///
     /// # Errors

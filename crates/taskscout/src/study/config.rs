@@ -8,6 +8,7 @@ use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
 use crate::train::{Exact, Trainer};
+use std::sync::Arc;
 
 /// All settings of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,63 @@ fn one() -> usize {
 pub enum Oracle {
     /// Regularised joint least squares on statistics.
     Exact(Exact),
+    /// An oracle from outside this crate, known to a file by its name and settings only.
+    External(External),
+}
+
+/// An oracle from outside this crate: a neural network's, or the user's own.
+///
+/// ```
+/// use std::sync::Arc;
+/// use taskscout::study::{External, Oracle};
+/// use taskscout::train::Exact;
+/// let oracle = Oracle::External(External::new("stiff", &(), Arc::new(Exact {
+///     lambda: Some(10.0),
+///     ..Exact::default()
+/// }))?);
+/// assert_eq!(oracle.name(), "stiff");
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct External {
+    /// Its name.
+    pub name: String,
+    /// Its settings, as it wrote them.
+    #[serde(default)]
+    pub settings: serde_json::Value,
+    #[serde(skip)]
+    trainer: Option<Arc<dyn Trainer>>,
+}
+
+impl External {
+    /// An oracle under a name, with the settings that a file should keep.
+    ///
+    /// # Errors
+    /// Settings that cannot be written.
+    pub fn new(
+        name: impl Into<String>,
+        settings: &impl Serialize,
+        trainer: Arc<dyn Trainer>,
+    ) -> Result<Self> {
+        let settings = serde_json::to_value(settings).map_err(|error| {
+            Error::setting(
+                "oracle",
+                format!("has settings that cannot be kept: {error}"),
+            )
+        })?;
+        Ok(Self {
+            name: name.into(),
+            settings,
+            trainer: Some(trainer),
+        })
+    }
+}
+
+impl PartialEq for External {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.settings == other.settings
+    }
 }
 
 impl Default for Oracle {
@@ -64,9 +122,37 @@ impl Default for Oracle {
 }
 
 impl Oracle {
-    pub(super) fn trainer(&self) -> &dyn Trainer {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
         match self {
-            Self::Exact(exact) => exact,
+            Self::Exact(_) => "exact",
+            Self::External(external) => &external.name,
+        }
+    }
+
+    pub(super) fn trainer(&self) -> Result<&dyn Trainer> {
+        match self {
+            Self::Exact(exact) => Ok(exact),
+            Self::External(external) => external.trainer.as_deref().ok_or_else(|| {
+                Error::State(format!(
+                    "the oracle `{}` is not part of the study's file: attach it before going on",
+                    external.name
+                ))
+            }),
+        }
+    }
+
+    pub(super) fn attach(&mut self, trainer: Arc<dyn Trainer>) -> Result<()> {
+        match self {
+            Self::External(external) => {
+                external.trainer = Some(trainer);
+                Ok(())
+            }
+            _ => Err(Error::State(format!(
+                "the oracle `{}` is complete as it is: only one from outside is attached",
+                self.name()
+            ))),
         }
     }
 }
@@ -115,7 +201,8 @@ impl StudyConfig {
     /// Whether feature maps of the user's own are attached.
     pub(super) fn check_ready(&self) -> Result<()> {
         self.task_features.check_ready()?;
-        self.input_features.check_ready()
+        self.input_features.check_ready()?;
+        self.oracle.trainer().map(|_| ())
     }
 
     /// Checks all that can be checked of a study whose own feature maps are not attached yet.

@@ -8,7 +8,7 @@ use super::Study;
 use crate::data::TargetRows;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::Model;
+use crate::model::{Model, Representation as _};
 use crate::strategy::Knowledge;
 use crate::target::TargetKind;
 
@@ -102,7 +102,11 @@ impl Study {
         if rows.count() == 0 {
             return Ok(0.0);
         }
-        let gram = rows.project(model.representation.matrix())?.gram_matrix();
+        let target = &self.data.targets()[target];
+        let mut gram = Mat::<f64>::zeros(model.dim(), model.dim());
+        for (fold, rows) in target.folds.iter().zip(&target.rows) {
+            gram += model.representation.statistics(fold, rows)?.gram_matrix();
+        }
         let (values, _) = linalg::eigen(gram.as_ref(), "the target's Gram matrix")?;
         // Directions that the target's rows do not show are left to the clipping of the others.
         let floor = 1e-9 * values.first().copied().unwrap_or(0.0);

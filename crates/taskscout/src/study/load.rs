@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Progress, Study, StudyConfig, TrackedItem};
+use super::{Progress, Start, Study, StudyConfig, TrackedItem};
 use crate::data::TaskData;
 use crate::design::Design;
 use crate::error::{Error, Result};
@@ -17,6 +17,8 @@ pub(super) struct Raw {
     items: Vec<TrackedItem>,
     rounds: usize,
     exploration: Option<Design>,
+    #[serde(default)]
+    starts: Vec<Start>,
 }
 
 impl TryFrom<Raw> for Study {
@@ -83,6 +85,7 @@ impl TryFrom<Raw> for Study {
             items: raw.items,
             rounds: raw.rounds,
             exploration: raw.exploration,
+            starts: raw.starts,
             ..empty
         })
     }

@@ -10,9 +10,10 @@ mod knowledge;
 mod load;
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub use config::{Oracle, StudyConfig};
+pub use config::{External, Oracle, StudyConfig};
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +21,9 @@ use crate::data::{Samples, Stage, TargetRows, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::model::Model;
+use crate::model::{Model, Phi};
 use crate::strategy::{Plan, PlanContext, PlanItem, WarmUp};
-use crate::train::{Choice, TrainContext, guard};
+use crate::train::{Choice, TrainContext, Trainer, guard};
 
 /// How far the collection of a plan item has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,19 +108,41 @@ pub struct Study {
     items: Vec<TrackedItem>,
     rounds: usize,
     exploration: Option<Design>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    starts: Vec<Start>,
     #[serde(skip)]
     cache: Cache,
 }
 
+/// A representation that fits of newer data start from. Part of the state, because the models that
+/// follow depend on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Start {
+    /// The version of the data that it was learnt from.
+    version: u64,
+    representation: Phi,
+}
+
+/// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
+const STARTS_KEPT: usize = 2;
+
 /// Models by the version of the data; empty in a clone and after loading.
 #[derive(Debug, Default)]
-struct Cache(Mutex<Vec<(u64, bool, Arc<Model>)>>);
+struct Cache {
+    models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
+    alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
+}
+
+/// A target, the rows that were used, and how many it had in all.
+type AloneKey = (usize, TargetRows, usize);
 
 impl Cache {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alone(&self) -> MutexGuard<'_, HashMap<AloneKey, Option<Phi>>> {
+        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,6 +169,9 @@ impl Study {
             config.outputs,
             config.task_dim(),
         );
+        if config.oracle.trainer().is_ok_and(Trainer::needs_rows) {
+            data = data.keeping_rows();
+        }
         for (index, target) in config.targets.iter().enumerate() {
             data.add_target(&target.name, config.target_features(index))?;
         }
@@ -155,6 +181,7 @@ impl Study {
             items: Vec::new(),
             rounds: 0,
             exploration: None,
+            starts: Vec::new(),
             cache: Cache::default(),
         })
     }
@@ -173,6 +200,14 @@ impl Study {
     /// A map of other dimensions, or a study whose task map is not the user's own.
     pub fn attach_task_features(&mut self, map: Arc<dyn Features>) -> Result<()> {
         self.config.task_features.attach(map)
+    }
+
+    /// Attaches an oracle from outside this crate again, after loading.
+    ///
+    /// # Errors
+    /// A study whose oracle is one of this crate's own.
+    pub fn attach_trainer(&mut self, trainer: Arc<dyn Trainer>) -> Result<()> {
+        self.config.oracle.attach(trainer)
     }
 
     /// The settings.
@@ -223,12 +258,21 @@ impl Study {
             ));
         }
         let strategy = self.config.strategy.build();
-        let warming_up = strategy.needs_model() && self.warming_up()?;
+        let mut warming_up = strategy.needs_model() && self.warming_up()?;
+        let mut trouble = None;
         let model = if strategy.needs_model() && !warming_up {
-            Some(self.planning_model()?)
+            match self.planning_model() {
+                // The study goes on: a round without a model looks at every direction.
+                Err(error @ Error::Diverged { .. }) => {
+                    (warming_up, trouble) = (true, Some(error));
+                    None
+                }
+                other => Some(other?),
+            }
         } else {
             None
         };
+        let start = self.next_start()?;
         let knowledge = match &model {
             Some(model) => Some(self.knowledge(model)?),
             None => None,
@@ -249,7 +293,14 @@ impl Study {
             .items
             .into_iter()
             .zip(first..)
-            .map(|(item, id)| PlanItem { id, ..item })
+            .map(|(item, id)| PlanItem {
+                id,
+                reason: match &trouble {
+                    Some(error) => format!("{}, because {error}", item.reason),
+                    None => item.reason,
+                },
+                ..item
+            })
             .collect();
         let plan = Plan {
             round: self.rounds,
@@ -264,8 +315,28 @@ impl Study {
             progress: Progress::Open { collected: 0 },
         };
         self.items.extend(plan.items.iter().map(track));
+        self.starts.extend(start);
+        let surplus = self.starts.len().saturating_sub(STARTS_KEPT);
+        self.starts.drain(..surplus);
         self.rounds += 1;
         Ok(plan)
+    }
+
+    /// What fits of newer data may start from, for oracles that can use it.
+    fn next_start(&self) -> Result<Option<Start>> {
+        let version = self.data.version();
+        let known = self.starts.iter().any(|start| start.version == version);
+        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.warm_starts() {
+            return Ok(None);
+        }
+        let model = match self.model() {
+            Err(Error::Diverged { .. }) => return Ok(None),
+            other => other?,
+        };
+        Ok(model.start.clone().map(|phi| Start {
+            version,
+            representation: phi,
+        }))
     }
 
     /// Whether the next round still belongs to the warm-up. Once ended, it does not come back.
@@ -306,7 +377,7 @@ impl Study {
             k: Some(model.dim() - 1),
             ..self.train_context(self.config.stable_model)
         };
-        let smaller = self.config.oracle.trainer().fit(&self.data, &fewer)?;
+        let smaller = self.config.oracle.trainer()?.fit(&self.data, &fewer)?;
         Ok(model.report.evidence > smaller.report.evidence)
     }
 
@@ -424,10 +495,8 @@ impl Study {
     /// Too little data, or a breakdown of the numerics.
     pub fn model(&self) -> Result<Arc<Model>> {
         self.cached(false, || {
-            self.config
-                .oracle
-                .trainer()
-                .fit(&self.data, &self.train_context(false))
+            let trainer = self.config.oracle.trainer()?;
+            trainer.fit(&self.data, &self.train_context(false))
         })
     }
 
@@ -437,10 +506,8 @@ impl Study {
             return self.model();
         }
         self.cached(true, || {
-            self.config
-                .oracle
-                .trainer()
-                .fit(&self.data, &self.train_context(true))
+            let trainer = self.config.oracle.trainer()?;
+            trainer.fit(&self.data, &self.train_context(true))
         })
     }
 
@@ -450,7 +517,19 @@ impl Study {
             k: self.config.k,
             stages,
             targets: TargetRows::All,
+            seed: self.config.seed,
+            start: self.start_of(self.data.version()),
         }
+    }
+
+    /// What a fit of a version of the data starts from: the newest of what was learnt before it.
+    fn start_of(&self, version: u64) -> Option<Arc<Phi>> {
+        let earlier = self
+            .starts
+            .iter()
+            .rev()
+            .find(|start| start.version < version);
+        earlier.map(|start| Arc::new(start.representation.clone()))
     }
 
     /// The model kept for this version of the data, or a new one.
@@ -479,15 +558,55 @@ impl Study {
     /// # Errors
     /// A target without samples, or a failing fit.
     pub fn predictors(&self) -> Result<Vec<Choice>> {
-        let (model, folds) = self
+        let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
+        let (model, folds) = match trainer.fit_with_folds(&self.data, &context) {
+            Err(error @ Error::Diverged { .. }) => {
+                let why = format!("nothing but the target's own rows can be used: {error}");
+                let nothing = |_, _| Ok(None);
+                return guard::target_only(&self.data, &nothing, &self.with_samples(), &why);
+            }
+            other => other?,
+        };
+        let model = self.cached(false, || Ok(model))?;
+        let alone = |target, rows| self.alone(target, rows);
+        guard::choose(&self.data, &model, &folds, &alone, &self.with_samples())
+    }
+
+    /// The predictor of every target that has samples, from those samples alone: what the user
+    /// would have without any source task.
+    ///
+    /// # Errors
+    /// A target without samples, or a failing fit.
+    pub fn target_only(&self) -> Result<Vec<Choice>> {
+        let alone = |target, rows| self.alone(target, rows);
+        let why = "learnt from the target's own rows";
+        guard::target_only(&self.data, &alone, &self.with_samples(), why)
+    }
+
+    /// What the oracle learns from a target's rows alone. The rows change less often than the
+    /// rest, so it is kept.
+    fn alone(&self, target: usize, rows: TargetRows) -> Result<Option<Phi>> {
+        let key = (target, rows, self.data.target_rows(target));
+        if let Some(known) = self.cache.alone().get(&key) {
+            return Ok(known.clone());
+        }
+        let context = TrainContext {
+            targets: rows,
+            start: None,
+            ..self.train_context(false)
+        };
+        let phi = self
             .config
             .oracle
-            .trainer()
-            .fit_with_folds(&self.data, &self.train_context(false))?;
-        let model = self.cached(false, || Ok(model))?;
-        let with_samples: Vec<usize> = (0..self.config.targets.len())
+            .trainer()?
+            .alone(&self.data, target, &context)?;
+        self.cache.alone().insert(key, phi.clone());
+        Ok(phi)
+    }
+
+    fn with_samples(&self) -> Vec<usize> {
+        (0..self.config.targets.len())
             .filter(|&target| self.config.targets[target].has_samples())
-            .collect();
-        guard::choose(&self.data, &model, &folds, &with_samples)
+            .collect()
     }
 }

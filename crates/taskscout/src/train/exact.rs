@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
 use super::kronecker::{Problem, Projected};
-use super::{TrainContext, Trainer};
+use super::{FoldFit, TrainContext, Trainer};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
@@ -63,7 +63,7 @@ impl Trainer for Exact {
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<Linear>)> {
+    ) -> Result<(Model, Vec<FoldFit>)> {
         // The start knows the sources alone, so all folds may share it without a leak.
         let sources = sources(data, context)?;
         let model = self.fit_from(&sources, data, context)?;
@@ -75,7 +75,12 @@ impl Trainer for Exact {
         };
         let representations = folds
             .par_iter()
-            .map(|&fold| self.fold(&sources, data, &without(fold)))
+            .map(|&fold| {
+                Ok(FoldFit {
+                    fold,
+                    representation: self.fold(&sources, data, &without(fold))?.into(),
+                })
+            })
             .collect::<Result<_>>()?;
         Ok((model, representations))
     }
@@ -338,6 +343,7 @@ impl Exact {
                 ],
                 labels,
                 trace,
+                notes: Vec::new(),
             };
             return Ok(Fit {
                 factors,

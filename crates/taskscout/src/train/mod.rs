@@ -17,13 +17,14 @@ mod ridge;
 mod task_map;
 
 pub use exact::Exact;
-pub use guard::{Choice, Predictor, PredictorKind};
+pub use guard::{Choice, Head, Predictor, PredictorKind};
 pub use ridge::{RidgeFit, ridge};
 pub use task_map::task_map;
 
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Linear, Model};
+use crate::model::{Model, Phi};
+use std::sync::Arc;
 
 /// What a training oracle may see and must honour.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +35,10 @@ pub struct TrainContext {
     pub stages: Option<Vec<Stage>>,
     /// Rows of the targets that may be used.
     pub targets: TargetRows,
+    /// What all random draws of the fit derive from.
+    pub seed: u64,
+    /// A representation learnt earlier, from sources alone, to start from.
+    pub start: Option<Arc<Phi>>,
 }
 
 impl Default for TrainContext {
@@ -42,6 +47,8 @@ impl Default for TrainContext {
             k: None,
             stages: None,
             targets: TargetRows::All,
+            seed: 0,
+            start: None,
         }
     }
 }
@@ -79,15 +86,55 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<Linear>)> {
+    ) -> Result<(Model, Vec<FoldFit>)> {
         let model = self.fit(data, context)?;
-        let without = |fold| TrainContext {
-            k: Some(model.dim()),
-            targets: TargetRows::Without(fold),
-            ..context.clone()
-        };
-        let fold = |fold| Ok(self.fit(data, &without(fold))?.representation);
-        let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
+        let folds = (0..TARGET_FOLDS)
+            .map(|fold| {
+                let without = TrainContext {
+                    k: Some(model.dim()),
+                    targets: TargetRows::Without(fold),
+                    ..context.clone()
+                };
+                Ok(FoldFit {
+                    fold,
+                    representation: self.fit(data, &without)?.representation,
+                })
+            })
+            .collect::<Result<_>>()?;
         Ok((model, folds))
     }
+
+    /// Whether it needs rows, which statistics alone do not have.
+    fn needs_rows(&self) -> bool {
+        false
+    }
+
+    /// Whether a fit gains from starting at an earlier one; such an oracle fills
+    /// [`Model::start`].
+    fn warm_starts(&self) -> bool {
+        false
+    }
+
+    /// A representation learnt from the rows of one target alone, for oracles that learn more than
+    /// a matrix: it is what the target would have without any sources.
+    ///
+    /// # Errors
+    /// As [`Trainer::fit`].
+    fn alone(
+        &self,
+        _data: &TaskData,
+        _target: usize,
+        _context: &TrainContext,
+    ) -> Result<Option<Phi>> {
+        Ok(None)
+    }
+}
+
+/// A representation fitted without one fold of the targets' rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoldFit {
+    /// The fold that it has not seen.
+    pub fold: usize,
+    /// The representation.
+    pub representation: Phi,
 }

@@ -1,77 +1,18 @@
 //! What training gives: a shared representation `φ`, a task map `B`, and predictors of targets.
 
+mod linear;
+mod mlp;
+mod phi;
+
 use faer::{Mat, MatRef};
+pub use linear::Linear;
+pub use mlp::{Activation, Layer, Mlp};
+pub(crate) use phi::statistics_of_rows;
+pub use phi::{Custom, Phi, Representation};
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Statistics, TaskEntry};
 use crate::error::{Error, Result};
 use crate::linalg;
-
-/// A shared representation: features in, `k` numbers out.
-///
-/// All that follows training works on statistics under `φ`, so that is what a representation must
-/// be able to give.
-pub trait Representation: std::fmt::Debug + Send + Sync {
-    /// `k`.
-    fn dim(&self) -> usize;
-
-    /// The statistics of a task's data under `φ`: a `k × k` Gram matrix and `k`-vectors.
-    ///
-    /// # Errors
-    /// Data that the representation does not fit.
-    fn statistics(&self, entry: &TaskEntry) -> Result<Statistics>;
-}
-
-/// A linear representation `φ(ψ) = B_Xᵀ ψ` with orthonormal columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Linear {
-    #[serde(with = "linalg::serde_mat")]
-    matrix: Mat<f64>,
-}
-
-impl Linear {
-    /// Takes `B_X`, `d × k`, and makes its columns orthonormal.
-    ///
-    /// # Errors
-    /// Columns that are linearly dependent or not finite.
-    pub fn new(matrix: MatRef<'_, f64>) -> Result<Self> {
-        let svd = linalg::svd(matrix, "the representation")?;
-        let rank = svd.s.iter().filter(|&&s| s > 1e-12 * svd.s[0]).count();
-        if rank < matrix.ncols() {
-            return Err(Error::RankDeficient {
-                what: "the representation".into(),
-                rank,
-                needed: matrix.ncols(),
-                remedy: "use a smaller k".into(),
-            });
-        }
-        Ok(Self {
-            matrix: linalg::product(svd.u.as_ref(), svd.v.transpose()),
-        })
-    }
-
-    /// `B_X`, `d × k`.
-    #[must_use]
-    pub fn matrix(&self) -> MatRef<'_, f64> {
-        self.matrix.as_ref()
-    }
-
-    /// The coefficients `B_X c` on features of the predictor with embedding `c`.
-    #[must_use]
-    pub fn coefficients(&self, embedding: &[f64]) -> Vec<f64> {
-        linalg::apply(self.matrix(), embedding)
-    }
-}
-
-impl Representation for Linear {
-    fn dim(&self) -> usize {
-        self.matrix.ncols()
-    }
-
-    fn statistics(&self, entry: &TaskEntry) -> Result<Statistics> {
-        entry.statistics.project(self.matrix())
-    }
-}
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,7 +24,8 @@ pub struct TaskMap {
 
 impl TaskMap {
     /// Takes `B`, `k × (outputs · task_dim)`.
-    pub(crate) fn new(matrix: Mat<f64>, task_dim: usize) -> Self {
+    #[must_use]
+    pub fn new(matrix: Mat<f64>, task_dim: usize) -> Self {
         Self { matrix, task_dim }
     }
 
@@ -101,7 +43,8 @@ impl TaskMap {
     }
 
     /// The source part of an output's columns: those of the first `sources` task features.
-    pub(crate) fn source(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
+    #[must_use]
+    pub fn source(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
         self.output(output).subcols(0, sources)
     }
 
@@ -143,13 +86,16 @@ pub struct FitReport {
     pub labels: usize,
     /// The objective after each sweep at the final penalty.
     pub trace: Vec<f64>,
+    /// What a user should know of the fit: steps taken again, settings chosen from the data.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A trained model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// `φ`.
-    pub representation: Linear,
+    pub representation: Phi,
     /// `B`, in the coordinates of `φ`.
     pub map: TaskMap,
     /// Singular values of `B_X B`, falling: how much each direction of the representation carries.
@@ -158,6 +104,9 @@ pub struct Model {
     pub noise: f64,
     /// How the fit went.
     pub report: FitReport,
+    /// What a later fit may start from, learnt from the sources alone; for oracles that can use it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Phi>,
 }
 
 impl Model {
@@ -182,11 +131,12 @@ impl Model {
             right.s[i] * right.v[(j, i)]
         });
         Ok(Self {
-            representation: Linear { matrix: basis },
+            representation: Phi::Linear(Linear::from_basis(basis)),
             map: TaskMap::new(rows, task_dim),
             spectrum: right.s,
             noise,
             report,
+            start: None,
         })
     }
 
