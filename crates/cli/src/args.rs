@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 
@@ -49,6 +50,8 @@ pub(crate) enum BuiltIn {
     Bilinear,
     /// Random Fourier features, linear representation
     Fourier,
+    /// A network as representation
+    Mlp,
 }
 
 /// Options common to all experiments; each overrides the experiment's file.
@@ -102,10 +105,26 @@ pub(crate) struct ExperimentOptions {
 }
 
 /// Training oracles by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum OracleName {
     /// Regularised joint least squares on sufficient statistics
     Exact,
+    /// A network, trained by variable projection
+    Neural,
+    /// A matrix or network with its task map, trained together by mini-batch descent as published
+    JointGd,
+}
+
+impl OracleName {
+    /// Its name, as on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Neural => "neural",
+            Self::JointGd => "joint-gd",
+        }
+    }
 }
 
 /// Schedules by name.

@@ -8,6 +8,7 @@ use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
+use taskscout_neural::{MlpShape, NeuralSettings};
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
@@ -198,7 +199,12 @@ pub(crate) struct LearnerConfig {
     /// Dimension of the representation; from the data if not given.
     pub(crate) k: Option<usize>,
     /// The training oracle.
-    pub(crate) oracle: String,
+    pub(crate) oracle: OracleName,
+    /// The network of the oracles `neural` and `joint-gd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) network: Option<MlpShape>,
+    /// Settings of the oracle `neural`.
+    pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
     pub(crate) lambda: Option<f64>,
     /// Pick tasks with a model of warm-up and exploration data only.
@@ -215,7 +221,9 @@ impl Default for LearnerConfig {
     fn default() -> Self {
         Self {
             k: None,
-            oracle: EXACT.into(),
+            oracle: OracleName::Exact,
+            network: None,
+            neural: NeuralSettings::default(),
             lambda: None,
             stable_model: false,
             explore_criterion: Criterion::Trace,
@@ -224,8 +232,6 @@ impl Default for LearnerConfig {
         }
     }
 }
-
-const EXACT: &str = "exact";
 
 /// The target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -245,6 +251,10 @@ pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
         BuiltIn::Fourier => (
             "experiments/fourier.toml",
             include_str!("../../../../experiments/fourier.toml"),
+        ),
+        BuiltIn::Mlp => (
+            "experiments/mlp.toml",
+            include_str!("../../../../experiments/mlp.toml"),
         ),
     };
     parse(text, name)
@@ -312,8 +322,8 @@ impl ExperimentConfig {
         if options.save_task {
             self.add_save_task();
         }
-        if let Some(OracleName::Exact) = options.oracle {
-            self.learner.oracle = EXACT.into();
+        if let Some(oracle) = options.oracle {
+            self.learner.oracle = oracle;
         }
         if let Some(schedule) = options.schedule {
             self.schedule
@@ -369,12 +379,6 @@ impl ExperimentConfig {
             if self.strategies[..index].contains(run) {
                 return bad("strategies", format!("names `{run}` twice"));
             }
-        }
-        if self.learner.oracle != EXACT {
-            return bad(
-                "learner.oracle",
-                format!("is `{}`: available is `{EXACT}`", self.learner.oracle),
-            );
         }
         if self
             .learner

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod folder;
+mod oracle;
 mod schedule;
 mod trial;
 

@@ -36,10 +36,13 @@ pub(crate) struct Problem<'a> {
     pub(crate) observations: Vec<Observation<'a>>,
 }
 
-/// A task's statistics under `φ`: `B_Xᵀ G_w B_X` and, for each output, `B_Xᵀ b_w`.
-pub(crate) struct Projected {
-    pub(crate) gram: Vec<f64>,
-    pub(crate) moments: Vec<Vec<f64>>,
+/// A task's statistics under `φ`: its Gram matrix and, for each output, its moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projected {
+    /// `B_Xᵀ G_w B_X`, a packed lower triangle.
+    pub gram: Vec<f64>,
+    /// `B_Xᵀ b_w` of each output.
+    pub moments: Vec<Vec<f64>>,
 }
 
 impl<'a> Problem<'a> {
@@ -169,31 +172,7 @@ impl<'a> Problem<'a> {
     /// The equations for `B` given `B_X`, ordered embedding coordinate, then task feature. Outputs
     /// share the matrix and have a right-hand side each.
     pub(crate) fn map_equations(&self, projected: &[Projected], k: usize) -> (Mat<f64>, Mat<f64>) {
-        let (p, rows) = (self.task_dim, self.observations.len());
-        let design = self.design_matrix();
-        let mut matrix = Mat::zeros(k * p, k * p);
-        for i in 0..k {
-            for j in 0..=i {
-                let at = packed::len(i) + j;
-                let weighted = Mat::from_fn(rows, p, |w, s| projected[w].gram[at] * design[(w, s)]);
-                let block = matrix.as_mut().submatrix_mut(i * p, j * p, p, p);
-                matmul(
-                    block,
-                    Accum::Replace,
-                    design.transpose(),
-                    weighted.as_ref(),
-                    1.0,
-                    Par::Seq,
-                );
-            }
-        }
-        let mut rhs = Mat::zeros(k * p, self.outputs);
-        for output in 0..self.outputs {
-            let moments = Mat::from_fn(rows, k, |w, i| projected[w].moments[output][i]);
-            let sums = crate::linalg::product(design.transpose(), moments.as_ref());
-            (0..k * p).for_each(|row| rhs[(row, output)] = sums[(row % p, row / p)]);
-        }
-        (matrix, rhs)
+        map_equations(self.design_matrix().as_ref(), projected, k, self.outputs)
     }
 
     /// The equations for `B_X` given `B`, ordered embedding coordinate, then feature.
@@ -258,6 +237,62 @@ fn assemble(blocks: MatRef<'_, f64>, d: usize, k: usize) -> Mat<f64> {
         }
     }
     matrix
+}
+
+/// The equations for `B` from statistics under `φ` of tasks with these features, ordered embedding
+/// coordinate, then task feature; one right-hand side an output.
+fn map_equations(
+    design: MatRef<'_, f64>,
+    projected: &[Projected],
+    k: usize,
+    outputs: usize,
+) -> (Mat<f64>, Mat<f64>) {
+    let (rows, p) = (design.nrows(), design.ncols());
+    let mut matrix = Mat::zeros(k * p, k * p);
+    for i in 0..k {
+        for j in 0..=i {
+            let at = packed::len(i) + j;
+            let weighted = Mat::from_fn(rows, p, |w, s| projected[w].gram[at] * design[(w, s)]);
+            let block = matrix.as_mut().submatrix_mut(i * p, j * p, p, p);
+            matmul(
+                block,
+                Accum::Replace,
+                design.transpose(),
+                weighted.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+        }
+    }
+    let mut rhs = Mat::zeros(k * p, outputs);
+    for output in 0..outputs {
+        let moments = Mat::from_fn(rows, k, |w, i| projected[w].moments[output][i]);
+        let sums = crate::linalg::product(design.transpose(), moments.as_ref());
+        (0..k * p).for_each(|row| rhs[(row, output)] = sums[(row % p, row / p)]);
+    }
+    (matrix, rhs)
+}
+
+/// The map `B`, `k × (outputs · p)`, that minimises `Σ_w ‖y − φᵀ B ψ_W(w)‖² + λ‖B‖²`, from each
+/// task's statistics under `φ` and its features, one task a row.
+///
+/// # Errors
+/// Equations that cannot be solved.
+pub fn ridge_map(
+    features: MatRef<'_, f64>,
+    projected: &[Projected],
+    k: usize,
+    outputs: usize,
+    lambda: f64,
+) -> crate::Result<Mat<f64>> {
+    let p = features.ncols();
+    let (mut matrix, rhs) = map_equations(features, projected, k, outputs);
+    (0..k * p).for_each(|i| matrix[(i, i)] += lambda);
+    let solver = crate::linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
+    let solution = solver.solve(rhs.as_ref());
+    Ok(Mat::from_fn(k, outputs * p, |i, column| {
+        solution[(i * p + column % p, column / p)]
+    }))
 }
 
 #[cfg(test)]

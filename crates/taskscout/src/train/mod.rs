@@ -18,6 +18,7 @@ mod task_map;
 
 pub use exact::Exact;
 pub use guard::{Choice, Head, Predictor, PredictorKind};
+pub use kronecker::{Projected, ridge_map};
 pub use ridge::{RidgeFit, ridge};
 pub use task_map::task_map;
 

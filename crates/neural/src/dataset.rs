@@ -1,0 +1,177 @@
+//! The rows of a fit, gathered from the tasks that it may see.
+
+use burn::tensor::{Device, Tensor, TensorData};
+use faer::Mat;
+use taskscout::data::{Rows, Stage, TargetRows, TaskData};
+use taskscout::{Error, Result};
+
+/// Rows of one pass through a network: fixed, so that sums do not depend on the number of threads.
+pub(crate) const CHUNK_ROWS: usize = 2048;
+
+/// Rows in single precision, task after task.
+pub(crate) struct Dataset {
+    pub(crate) inputs: usize,
+    pub(crate) outputs: usize,
+    pub(crate) x: Vec<f32>,
+    pub(crate) y: Vec<f32>,
+    /// The task of each row.
+    pub(crate) task: Vec<u32>,
+    /// `ψ_W` of each task, one a row.
+    pub(crate) features: Mat<f64>,
+}
+
+impl Dataset {
+    /// The rows of the named stages (all, if none are named) and of the targets.
+    pub(crate) fn new(
+        data: &TaskData,
+        stages: Option<&[Stage]>,
+        targets: TargetRows,
+    ) -> Result<Self> {
+        let wanted = |stage: &Stage| stages.is_none_or(|stages| stages.contains(stage));
+        let mut groups: Vec<(&[f64], Vec<&Rows>)> = data
+            .sources()
+            .iter()
+            .filter(|entry| wanted(&entry.stage))
+            .map(|entry| (entry.features.as_slice(), vec![&entry.rows]))
+            .collect();
+        for target in data.targets() {
+            groups.push((&target.features, seen(&target.rows, targets)));
+        }
+        Self::gather(data, &groups)
+    }
+
+    /// The rows of one target alone, a task without features but a constant.
+    pub(crate) fn alone(data: &TaskData, target: usize, rows: TargetRows) -> Result<Self> {
+        let Some(entry) = data.targets().get(target) else {
+            return Err(Error::State(format!("there is no target {target}")));
+        };
+        Self::gather(data, &[(&[1.0][..], seen(&entry.rows, rows))])
+    }
+
+    fn gather(data: &TaskData, groups: &[(&[f64], Vec<&Rows>)]) -> Result<Self> {
+        if !data.keeps_rows() {
+            return Err(Error::State(
+                "a network learns from rows, but only statistics were kept: collect with a study whose oracle keeps rows"
+                    .into(),
+            ));
+        }
+        let count = |rows: &[&Rows]| rows.iter().map(|rows| rows.len()).sum::<usize>();
+        let used: Vec<_> = groups.iter().filter(|(_, rows)| count(rows) > 0).collect();
+        let Some((first, _)) = used.first() else {
+            return Err(Error::State(
+                "training needs data: tell the study some samples first".into(),
+            ));
+        };
+        let features = Mat::from_fn(used.len(), first.len(), |i, j| used[i].0[j]);
+        let (mut x, mut y, mut task) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, (_, parts)) in used.iter().enumerate() {
+            for rows in parts {
+                x.extend_from_slice(rows.inputs());
+                y.extend_from_slice(rows.outputs());
+                task.extend(std::iter::repeat_n(index as u32, rows.len()));
+            }
+        }
+        Ok(Self {
+            inputs: data.feature_dim(),
+            outputs: data.outputs(),
+            x,
+            y,
+            task,
+            features,
+        })
+    }
+
+    /// Number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.task.len()
+    }
+
+    /// Every `step`-th row from `first` on, of the same tasks.
+    pub(crate) fn every(&self, step: usize, first: usize) -> Self {
+        self.select((first..self.len()).step_by(step.max(1)))
+    }
+
+    /// All rows but every `step`-th.
+    pub(crate) fn without_every(&self, step: usize) -> Self {
+        self.select((0..self.len()).filter(|row| !row.is_multiple_of(step)))
+    }
+
+    fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let (mut x, mut y, mut task) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            x.extend_from_slice(&self.x[row * self.inputs..(row + 1) * self.inputs]);
+            y.extend_from_slice(&self.y[row * self.outputs..(row + 1) * self.outputs]);
+            task.push(self.task[row]);
+        }
+        Self {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            x,
+            y,
+            task,
+            features: self.features.clone(),
+        }
+    }
+
+    /// Root mean square of each feature; one where a feature is always zero.
+    pub(crate) fn scales(&self) -> Vec<f64> {
+        let mut squares = vec![0.0; self.inputs];
+        for row in self.x.chunks_exact(self.inputs) {
+            for (square, &value) in squares.iter_mut().zip(row) {
+                *square += f64::from(value) * f64::from(value);
+            }
+        }
+        squares
+            .into_iter()
+            .map(|square| (square / self.len().max(1) as f64).sqrt())
+            .map(|scale| if scale > 0.0 { scale } else { 1.0 })
+            .collect()
+    }
+
+    /// `Σ y²`.
+    pub(crate) fn squares(&self) -> f64 {
+        self.y.iter().map(|&y| f64::from(y) * f64::from(y)).sum()
+    }
+
+    /// The features, cut into chunks that a network takes at a time.
+    pub(crate) fn chunks(&self, device: &Device) -> Vec<Chunk> {
+        (0..self.len())
+            .step_by(CHUNK_ROWS)
+            .map(|start| {
+                let end = (start + CHUNK_ROWS).min(self.len());
+                Chunk {
+                    start,
+                    end,
+                    x: matrix(
+                        self.x[start * self.inputs..end * self.inputs].to_vec(),
+                        self.inputs,
+                        device,
+                    ),
+                }
+            })
+            .collect()
+    }
+}
+
+fn seen(folds: &[Rows], targets: TargetRows) -> Vec<&Rows> {
+    folds
+        .iter()
+        .enumerate()
+        .filter(|(fold, _)| targets.sees(*fold))
+        .map(|(_, rows)| rows)
+        .collect()
+}
+
+/// Some rows in a row.
+#[derive(Clone)]
+pub(crate) struct Chunk {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) x: Tensor<2>,
+}
+
+/// A tensor of rows.
+pub(crate) fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
+    let rows = values.len() / columns.max(1);
+    Tensor::from_data(TensorData::new(values, [rows, columns]), device)
+}

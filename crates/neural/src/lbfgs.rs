@@ -1,0 +1,155 @@
+//! Limited-memory BFGS with a backtracking line search.
+
+use std::collections::VecDeque;
+
+use taskscout::Result;
+
+/// Pairs of steps and gradient changes that the curvature is remembered by.
+const MEMORY: usize = 12;
+/// Part of the predicted decrease that a step must bring.
+const ARMIJO: f64 = 1e-4;
+/// Halvings of a step before the search gives up.
+const MOST_HALVINGS: usize = 12;
+/// Iterations in a row with hardly any decrease that end the descent.
+const PATIENCE: usize = 3;
+
+/// A function to be minimised, with its gradient.
+pub(crate) trait Smooth {
+    /// What is known of a point.
+    type Value;
+
+    fn evaluate(&self, theta: &[f64]) -> Result<Self::Value>;
+    fn objective(value: &Self::Value) -> f64;
+    fn gradient(value: &Self::Value) -> &[f64];
+}
+
+/// Where a descent ended.
+pub(crate) struct Descent<V> {
+    pub(crate) theta: Vec<f64>,
+    pub(crate) value: V,
+    pub(crate) iterations: usize,
+    pub(crate) converged: bool,
+    pub(crate) trace: Vec<f64>,
+}
+
+/// Minimises from a start until the objective falls by less than `tolerance` of itself.
+pub(crate) fn minimise<F: Smooth>(
+    function: &F,
+    start: Vec<f64>,
+    limit: usize,
+    tolerance: f64,
+) -> Result<Descent<F::Value>> {
+    let mut theta = start;
+    let mut value = function.evaluate(&theta)?;
+    let mut memory: VecDeque<(Vec<f64>, Vec<f64>, f64)> = VecDeque::new();
+    let (mut idle, mut converged, mut iterations) = (0, false, 0);
+    let mut trace = vec![F::objective(&value)];
+    while iterations < limit {
+        let gradient = F::gradient(&value).to_vec();
+        let mut direction = direction(&gradient, &memory);
+        let mut slope = dot(&direction, &gradient);
+        if !slope.is_finite() || slope >= 0.0 {
+            memory.clear();
+            direction = gradient.iter().map(|g| -g).collect();
+            slope = -dot(&gradient, &gradient);
+        }
+        if !slope.is_finite() || slope >= -f64::MIN_POSITIVE {
+            converged = true;
+            break;
+        }
+        let mut length = if memory.is_empty() {
+            // Without curvature: a step a tenth as long as the point is far from the origin.
+            0.1 * norm(&theta).max(1.0) / norm(&direction)
+        } else {
+            1.0
+        };
+        let mut next = None;
+        for _ in 0..MOST_HALVINGS {
+            let at: Vec<f64> = theta
+                .iter()
+                .zip(&direction)
+                .map(|(t, d)| t + length * d)
+                .collect();
+            let found = function.evaluate(&at)?;
+            let enough = F::objective(&value) + ARMIJO * length * slope;
+            if F::objective(&found).is_finite() && F::objective(&found) <= enough {
+                next = Some((at, found));
+                break;
+            }
+            length *= 0.4;
+        }
+        let Some((at, found)) = next else {
+            if memory.is_empty() {
+                converged = true;
+                break;
+            }
+            memory.clear();
+            continue;
+        };
+        iterations += 1;
+        let step: Vec<f64> = at.iter().zip(&theta).map(|(a, b)| a - b).collect();
+        let change: Vec<f64> = F::gradient(&found)
+            .iter()
+            .zip(&gradient)
+            .map(|(a, b)| a - b)
+            .collect();
+        let curvature = dot(&step, &change);
+        if curvature > 1e-10 * norm(&step) * norm(&change) {
+            if memory.len() == MEMORY {
+                memory.pop_front();
+            }
+            memory.push_back((step, change, curvature));
+        }
+        let fall = F::objective(&value) - F::objective(&found);
+        idle = if fall <= tolerance * F::objective(&found) {
+            idle + 1
+        } else {
+            0
+        };
+        (theta, value) = (at, found);
+        trace.push(F::objective(&value));
+        if idle >= PATIENCE {
+            converged = true;
+            break;
+        }
+    }
+    Ok(Descent {
+        theta,
+        value,
+        iterations,
+        converged,
+        trace,
+    })
+}
+
+/// The two-loop recursion.
+fn direction(gradient: &[f64], memory: &VecDeque<(Vec<f64>, Vec<f64>, f64)>) -> Vec<f64> {
+    let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut weights = Vec::with_capacity(memory.len());
+    for (step, change, curvature) in memory.iter().rev() {
+        let weight = dot(step, &q) / curvature;
+        axpy(&mut q, -weight, change);
+        weights.push(weight);
+    }
+    if let Some((_, change, curvature)) = memory.back() {
+        let scale = curvature / dot(change, change);
+        q.iter_mut().for_each(|value| *value *= scale);
+    }
+    for ((step, change, curvature), weight) in memory.iter().zip(weights.iter().rev()) {
+        let back = dot(change, &q) / curvature;
+        axpy(&mut q, weight - back, step);
+    }
+    q
+}
+
+fn axpy(to: &mut [f64], factor: f64, from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(a, b)| *a += factor * b);
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    dot(a, a).sqrt()
+}
