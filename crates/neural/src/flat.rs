@@ -61,6 +61,13 @@ pub(crate) fn gradient<M: Module>(network: &M, gradients: &mut Gradients) -> Vec
     reader.out
 }
 
+/// A tensor's values.
+pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    let mut out = Vec::new();
+    extend(&mut out, tensor);
+    out
+}
+
 /// Appends a tensor's values; a tensor that cannot be read counts as not a number, which training
 /// notices.
 fn extend<const D: usize>(out: &mut Vec<f32>, tensor: Tensor<D>) {

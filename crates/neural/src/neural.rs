@@ -1,11 +1,9 @@
 //! The `neural` oracle: a network as `φ`, trained by variable projection.
 
-use std::sync::Arc;
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
-use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::model::{Model, Phi, Representation as _, Start};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{Exact, FoldFit, TrainContext, Trainer};
 use taskscout::{Error, Result};
@@ -137,6 +135,7 @@ impl<A: Architecture> Neural<A> {
         let known = context
             .start
             .as_deref()
+            .map(|start| &start.representation)
             .filter(|phi| phi.dim() == k && phi.input_dim() == rows.inputs)
             .and_then(|phi| self.architecture.restore(phi));
         if let Some(network) = known {
@@ -239,7 +238,11 @@ impl<A: Architecture> Neural<A> {
         let (phi, point) = self.finish(data, context, sources)?;
         let mut model = self.model(data, context, &phi)?;
         model.report.iterations = point.steps;
-        model.start = Some(self.phi(&sources.0, &sources.2)?);
+        // Of the sources alone, so that later comparisons on held-out target rows do not leak.
+        model.start = Some(Start {
+            representation: self.phi(&sources.0, &sources.2)?,
+            map: None,
+        });
         Ok(model)
     }
 }
@@ -295,9 +298,4 @@ where
         let point = self.descend(&rows, &template, k, start, self.settings.max_steps)?;
         self.phi(&template, &point).map(Some)
     }
-}
-
-/// Shares an oracle with a study.
-pub fn shared<T: Trainer + 'static>(trainer: T) -> Arc<dyn Trainer> {
-    Arc::new(trainer)
 }

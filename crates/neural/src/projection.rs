@@ -75,12 +75,7 @@ impl<'a, N: Network> Reduced<'a, N> {
             .into_par_iter()
             .map(|(network, chunk)| {
                 let phi = network.forward(chunk.x.clone());
-                let values = phi
-                    .clone()
-                    .inner()
-                    .into_data()
-                    .try_into_vec::<f32>()
-                    .unwrap_or_default();
+                let values = flat::values(phi.clone().inner());
                 let statistics = rows.statistics(&chunk, &values);
                 (network, chunk, phi, values, statistics)
             })

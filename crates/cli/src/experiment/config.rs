@@ -8,7 +8,7 @@ use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
-use taskscout_neural::{MlpShape, NeuralSettings};
+use taskscout_neural::{DescentSettings, MlpShape, NeuralSettings};
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
@@ -203,6 +203,9 @@ pub(crate) struct LearnerConfig {
     /// The network of the oracles `neural` and `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) network: Option<MlpShape>,
+    /// How the oracle `joint-gd` descends; as published if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) descent: Option<DescentSettings>,
     /// Settings of the oracle `neural`.
     pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
@@ -223,6 +226,7 @@ impl Default for LearnerConfig {
             k: None,
             oracle: OracleName::Exact,
             network: None,
+            descent: None,
             neural: NeuralSettings::default(),
             lambda: None,
             stable_model: false,

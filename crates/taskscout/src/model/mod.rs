@@ -65,6 +65,16 @@ impl TaskMap {
     }
 }
 
+/// Where a fit may start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// `φ`.
+    pub representation: Phi,
+    /// `B`, where it is part of what is trained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map: Option<TaskMap>,
+}
+
 /// How a fit went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
@@ -128,15 +138,17 @@ pub struct Model {
     pub noise: f64,
     /// How the fit went.
     pub report: FitReport,
-    /// What a later fit may start from, learnt from the sources alone; for oracles that can use it.
+    /// What a later fit may start from; for oracles that can use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Phi>,
+    pub start: Option<Start>,
 }
 
 impl Model {
     /// Brings a fitted pair of factors into normal form: `B_X` orthonormal, the rows of `B`
     /// orthogonal and ordered by how much they carry.
-    pub(crate) fn from_factors(
+    /// # Errors
+    /// Factors that do not fit each other or are not finite.
+    pub fn from_factors(
         representation: MatRef<'_, f64>,
         map: MatRef<'_, f64>,
         task_dim: usize,

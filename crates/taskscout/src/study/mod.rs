@@ -21,7 +21,7 @@ use crate::data::{Samples, Stage, TargetRows, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::model::{Model, Phi};
+use crate::model::{self, Model, Phi};
 use crate::strategy::{Plan, PlanContext, PlanItem, WarmUp};
 use crate::train::{Choice, TrainContext, Trainer, guard};
 
@@ -120,7 +120,7 @@ pub struct Study {
 struct Start {
     /// The version of the data that it was learnt from.
     version: u64,
-    representation: Phi,
+    start: model::Start,
 }
 
 /// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
@@ -333,10 +333,8 @@ impl Study {
             Err(Error::Diverged { .. }) => return Ok(None),
             other => other?,
         };
-        Ok(model.start.clone().map(|phi| Start {
-            version,
-            representation: phi,
-        }))
+        let start = model.start.clone();
+        Ok(start.map(|start| Start { version, start }))
     }
 
     /// Whether the next round still belongs to the warm-up. Once ended, it does not come back.
@@ -523,13 +521,13 @@ impl Study {
     }
 
     /// What a fit of a version of the data starts from: the newest of what was learnt before it.
-    fn start_of(&self, version: u64) -> Option<Arc<Phi>> {
+    fn start_of(&self, version: u64) -> Option<Arc<model::Start>> {
         let earlier = self
             .starts
             .iter()
             .rev()
             .find(|start| start.version < version);
-        earlier.map(|start| Arc::new(start.representation.clone()))
+        earlier.map(|known| Arc::new(known.start.clone()))
     }
 
     /// The model kept for this version of the data, or a new one.

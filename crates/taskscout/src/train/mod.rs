@@ -24,7 +24,7 @@ pub use task_map::task_map;
 
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Model, Phi};
+use crate::model::{Model, Phi, Start};
 use std::sync::Arc;
 
 /// What a training oracle may see and must honour.
@@ -38,8 +38,8 @@ pub struct TrainContext {
     pub targets: TargetRows,
     /// What all random draws of the fit derive from.
     pub seed: u64,
-    /// A representation learnt earlier, from sources alone, to start from.
-    pub start: Option<Arc<Phi>>,
+    /// What was learnt earlier, to start from.
+    pub start: Option<Arc<Start>>,
 }
 
 impl Default for TrainContext {

@@ -1,0 +1,230 @@
+//! The `joint-gd` oracle: network and task map descend together, as the paper trains.
+
+use faer::{Mat, MatRef};
+use rand::RngExt as _;
+use serde::{Deserialize, Serialize};
+use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
+use taskscout::model::{FitReport, Model, Phi, Representation as _, Start, TaskMap};
+use taskscout::rng::{Purpose, derive};
+use taskscout::train::{FoldFit, TrainContext, Trainer};
+use taskscout::{Error, Result};
+
+use crate::dataset::Dataset;
+use crate::descent::{Course, Descender, DescentSettings, Joint};
+use crate::flat;
+use crate::network::{Architecture, MlpShape};
+
+/// Held-out rows of a target that are enough to compare predictors on: folds beyond them would
+/// cost a training each and tell no more.
+const ENOUGH_HELD_OUT: usize = 500;
+
+/// Mini-batch descent over `φ` and `B` together.
+///
+/// It is here so that published figures can be reproduced like for like; the oracles `exact` and
+/// `neural` reach a better optimum in less time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JointGd {
+    /// The network; without hidden layers and bias it is a matrix.
+    pub network: MlpShape,
+    /// How it descends.
+    pub descent: DescentSettings,
+}
+
+impl JointGd {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first that is out of range, by its key.
+    pub fn validate(&self) -> Result<()> {
+        self.network.validate()?;
+        self.descent.validate()
+    }
+
+    fn is_linear(&self) -> bool {
+        self.network.hidden.is_empty() && !self.network.bias
+    }
+
+    fn train(&self, rows: &Dataset, context: &TrainContext) -> Result<(Course, Phi, usize)> {
+        self.validate()?;
+        let Some(k) = context.k else {
+            return Err(Error::setting(
+                "k",
+                "is not given: joint descent cannot choose it, so give it or use another oracle",
+            ));
+        };
+        let known = context.start.as_deref().and_then(|start| {
+            let same =
+                start.representation.dim() == k && start.representation.input_dim() == rows.inputs;
+            let network = self
+                .network
+                .restore(&start.representation)
+                .filter(|_| same)?;
+            let map = start.map.as_ref()?.matrix();
+            let fits = map.nrows() == k && map.ncols() == rows.outputs * rows.features.ncols();
+            fits.then(|| (network, flat_map(map, rows.outputs)))
+        });
+        let (network, map) = match known {
+            Some(known) => known,
+            None => self.fresh(rows, k, context.seed)?,
+        };
+        let start = Joint {
+            network: flat::parameters(&network),
+            map,
+        };
+        let seed = context.seed ^ rows.len() as u64;
+        let course = Descender::new(rows, network.clone(), k).run(start, &self.descent, seed)?;
+        let network = flat::with_parameters(network, &course.joint.network);
+        let phi = self.network.representation(&network)?;
+        Ok((course, phi, k))
+    }
+
+    fn fresh(
+        &self,
+        rows: &Dataset,
+        k: usize,
+        seed: u64,
+    ) -> Result<(<MlpShape as Architecture>::Network, Vec<f32>)> {
+        let mut rng = derive(seed, Purpose::Weights, &[0]);
+        let network = self.network.init(&vec![1.0; rows.inputs], k, &mut rng)?;
+        let p = rows.features.ncols();
+        let bound = 1.0 / (p as f32).sqrt();
+        let map = (0..k * rows.outputs * p)
+            .map(|_| rng.random_range(-bound..bound))
+            .collect();
+        Ok((network, map))
+    }
+
+    fn assemble(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        rows: &Dataset,
+        (course, phi, k): &(Course, Phi, usize),
+    ) -> Result<Model> {
+        let (p, m) = (rows.features.ncols(), rows.outputs);
+        // Rows of the flat map are outputs × k.
+        let map = Mat::from_fn(*k, m * p, |i, column| {
+            f64::from(course.joint.map[((column / p) * k + i) * p + column % p])
+        });
+        let labels = rows.len() * m;
+        let residual = course.losses.last().copied().unwrap_or(f64::NAN) * labels as f64;
+        let freedom = ((course.joint.network.len() + k * m * p) as f64).min(0.5 * labels as f64);
+        let noise = residual / (labels as f64 - freedom);
+        let mut notes = Vec::new();
+        if course.stopped_early {
+            notes.push(format!(
+                "training stopped after {} of {} epochs, when held-out rows got no better",
+                course.losses.len(),
+                self.descent.epochs
+            ));
+        }
+        let report = FitReport {
+            iterations: course.steps,
+            converged: true,
+            objective: residual,
+            residual,
+            lambda: self.descent.weight_decay * labels as f64,
+            freedom,
+            evidence: -0.5 * (labels as f64 * noise.ln() + freedom * (labels as f64).ln()),
+            conditions: [f64::NAN; 2],
+            labels,
+            trace: course.losses.clone(),
+            notes,
+        };
+        let start = Start {
+            representation: phi.clone(),
+            map: Some(TaskMap::new(map.clone(), p)),
+        };
+        let linear = match phi {
+            Phi::Mlp(mlp) if self.is_linear() => Some(mlp.layers()[0].weights.clone()),
+            _ => None,
+        };
+        let model = match linear {
+            Some(weights) => Model::from_factors(weights.as_ref(), map.as_ref(), p, noise, report)?,
+            None => {
+                let unit = Mat::<f64>::identity(*k, *k);
+                let inner = Model::from_factors(unit.as_ref(), map.as_ref(), p, noise, report)?;
+                Model::through(phi, inner, &data.under(phi)?, context)?
+            }
+        };
+        Ok(Model {
+            start: Some(start),
+            ..model
+        })
+    }
+}
+
+/// A map as a flat vector, one row of `p` an output and embedding coordinate.
+fn flat_map(map: MatRef<'_, f64>, outputs: usize) -> Vec<f32> {
+    let (k, p) = (map.nrows(), map.ncols() / outputs.max(1));
+    (0..outputs * k * p)
+        .map(|at| {
+            let (row, s) = (at / p, at % p);
+            map[(row % k, (row / k) * p + s)] as f32
+        })
+        .collect()
+}
+
+impl Trainer for JointGd {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+        let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
+        let trained = self.train(&rows, context)?;
+        self.assemble(data, context, &rows, &trained)
+    }
+
+    fn fit_with_folds(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+    ) -> Result<(Model, Vec<FoldFit>)> {
+        let model = self.fit(data, context)?;
+        let smallest = |fold: usize| {
+            data.targets()
+                .iter()
+                .map(|target| target.folds[fold].count())
+                .min()
+        };
+        let (mut folds, mut seen) = (Vec::new(), 0);
+        for fold in 0..TARGET_FOLDS {
+            // From scratch: the start has seen all rows of the targets.
+            let without = TrainContext {
+                k: Some(model.dim()),
+                targets: TargetRows::Without(fold),
+                start: None,
+                ..context.clone()
+            };
+            folds.push(FoldFit {
+                fold,
+                representation: self.fit(data, &without)?.representation,
+            });
+            seen += smallest(fold).unwrap_or(0);
+            if seen >= ENOUGH_HELD_OUT {
+                break;
+            }
+        }
+        Ok((model, folds))
+    }
+
+    fn needs_rows(&self) -> bool {
+        true
+    }
+
+    fn warm_starts(&self) -> bool {
+        true
+    }
+
+    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
+        if self.is_linear() {
+            return Ok(None);
+        }
+        let rows = Dataset::alone(data, target, context.targets)?;
+        let alone = TrainContext {
+            k: Some(data.outputs()),
+            start: None,
+            ..context.clone()
+        };
+        let (_, phi, _) = self.train(&rows, &alone)?;
+        Ok(Some(phi))
+    }
+}
