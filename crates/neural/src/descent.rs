@@ -5,6 +5,7 @@
 //! its task's embedding.
 
 use burn::tensor::Device;
+use faer::MatRef;
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -441,4 +442,15 @@ fn gather(values: &[f32], width: usize, rows: &[u32]) -> Vec<f32> {
         out.extend_from_slice(&values[row as usize * width..(row as usize + 1) * width]);
     }
     out
+}
+
+/// A map as a flat vector, one row of `p` an output and embedding coordinate.
+pub(crate) fn flat_map(map: MatRef<'_, f64>, outputs: usize) -> Vec<f32> {
+    let (k, p) = (map.nrows(), map.ncols() / outputs.max(1));
+    (0..outputs * k * p)
+        .map(|at| {
+            let (row, s) = (at / p, at % p);
+            map[(row % k, (row / k) * p + s)] as f32
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! The `joint-gd` oracle: network and task map descend together, as the paper trains.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
@@ -10,7 +10,7 @@ use taskscout::train::{FoldFit, TrainContext, Trainer};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::descent::{Course, Descender, DescentSettings, Joint};
+use crate::descent::{Course, Descender, DescentSettings, Joint, flat_map};
 use crate::flat;
 use crate::network::{Architecture, MlpShape};
 
@@ -153,17 +153,6 @@ impl JointGd {
             ..model
         })
     }
-}
-
-/// A map as a flat vector, one row of `p` an output and embedding coordinate.
-fn flat_map(map: MatRef<'_, f64>, outputs: usize) -> Vec<f32> {
-    let (k, p) = (map.nrows(), map.ncols() / outputs.max(1));
-    (0..outputs * k * p)
-        .map(|at| {
-            let (row, s) = (at / p, at % p);
-            map[(row % k, (row / k) * p + s)] as f32
-        })
-        .collect()
 }
 
 impl Trainer for JointGd {

@@ -9,18 +9,24 @@ use taskscout::train::{Exact, FoldFit, TrainContext, Trainer};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
+use crate::descent::{Descender, DescentSettings, Joint};
 use crate::flat;
 use crate::lbfgs::minimise;
 use crate::network::Architecture;
+use crate::optimiser::{Decay, Optimiser};
 use crate::projection::Reduced;
 
 /// Settings of the `neural` oracle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NeuralSettings {
-    /// Networks that training starts from; the best after a short look goes on.
+    /// Networks that the first training starts from; the best goes on.
     pub starts: usize,
-    /// Steps at most.
+    /// New networks that a later training tries beside what was learnt before.
+    pub restarts: usize,
+    /// Noisy mini-batch steps from every start.
+    pub anneal_steps: usize,
+    /// Steps on all rows after them, at most.
     pub max_steps: usize,
     /// Training ends when a step lowers the objective by less than this part of it.
     pub tolerance: f64,
@@ -33,17 +39,21 @@ impl Default for NeuralSettings {
     fn default() -> Self {
         Self {
             starts: 4,
-            max_steps: 150,
-            tolerance: 2e-5,
+            restarts: 1,
+            anneal_steps: 3000,
+            max_steps: 60,
+            tolerance: 2e-6,
             lambda: None,
         }
     }
 }
 
-/// Rows of a short look at a start.
-const LOOK_ROWS: usize = 10_000;
-/// Steps of a short look at a start.
-const LOOK_STEPS: usize = 40;
+/// Rows of a batch while a start is annealed.
+const ANNEAL_BATCH: usize = 250;
+/// The learning rate at first while a start is annealed.
+const ANNEAL_RATE: f64 = 0.03;
+/// Longest gradient while a start is annealed.
+const ANNEAL_CLIP: f64 = 10.0;
 /// Steps of a fit that only adds the targets' rows to those of the sources.
 const FINISH_STEPS: usize = 12;
 /// Times that the penalty is set anew from the data.
@@ -61,7 +71,7 @@ pub struct Neural<A> {
 struct Point {
     theta: Vec<f64>,
     lambda: f64,
-    objective: f64,
+    residual: f64,
     steps: usize,
 }
 
@@ -108,7 +118,7 @@ impl<A: Architecture> Neural<A> {
             point = Point {
                 theta: end.theta,
                 lambda: reduced.lambda,
-                objective: end.value.objective,
+                residual: end.value.residual,
                 steps: point.steps + end.iterations,
             };
             if let Some(lambda) = self.settings.lambda {
@@ -121,7 +131,10 @@ impl<A: Architecture> Neural<A> {
         Ok(point)
     }
 
-    /// The best of several starts after a short look on some of the rows.
+    /// The best of several starts: what was learnt before, the same annealed, and new ones.
+    ///
+    /// Valleys differ by more than descent inside one of them gains, so every start is first annealed
+    /// by noisy mini-batch steps, and judged on all rows.
     fn begin(
         &self,
         rows: &Dataset,
@@ -129,60 +142,113 @@ impl<A: Architecture> Neural<A> {
         context: &TrainContext,
     ) -> Result<(A::Network, Point)> {
         let scales = rows.scales();
-        let step = rows.len().div_ceil(LOOK_ROWS);
-        let few = rows.every(step, 0);
-        let look = if step > 1 { &few } else { rows };
         let known = context
             .start
             .as_deref()
             .map(|start| &start.representation)
             .filter(|phi| phi.dim() == k && phi.input_dim() == rows.inputs)
             .and_then(|phi| self.architecture.restore(phi));
+        let mut starts: Vec<(A::Network, bool)> = Vec::new();
         if let Some(network) = known {
-            let point = self.first(look, &network, k);
-            return Ok((network, point?));
+            starts.push((network.clone(), false));
+            starts.push((network, true));
         }
-        let mut networks = Vec::new();
-        for attempt in 0..self.settings.starts.max(1) as u64 {
-            let mut rng = derive(context.seed, Purpose::Weights, &[attempt]);
-            networks.push(self.architecture.init(&scales, k, &mut rng)?);
+        // New ones every time, for the case that the one before led into a poor valley.
+        let fresh = if starts.is_empty() {
+            self.settings.starts.max(1)
+        } else {
+            self.settings.restarts
+        };
+        for attempt in 0..fresh {
+            let indices = [attempt as u64, rows.len() as u64];
+            let mut rng = derive(context.seed, Purpose::Weights, &indices);
+            starts.push((self.architecture.init(&scales, k, &mut rng)?, true));
         }
-        let looked: Vec<Result<(A::Network, Point)>> = networks
+        let tried: Vec<Result<(A::Network, Point)>> = starts
             .into_par_iter()
-            .map(|network| {
-                let start = self.first(look, &network, k)?;
-                let point = self.descend(look, &network, k, start, LOOK_STEPS)?;
+            .enumerate()
+            .map(|(index, (network, annealed))| {
+                let seed = context.seed.wrapping_add(index as u64);
+                let point = self.first(rows, &network, k, annealed.then_some(seed))?;
                 Ok((network, point))
             })
             .collect();
         let mut best: Option<(A::Network, Point)> = None;
-        for candidate in looked {
-            let (network, point) = candidate?;
-            if best
-                .as_ref()
-                .is_none_or(|(_, known)| point.objective < known.objective)
-            {
-                best = Some((network, point));
+        let mut trouble = None;
+        for candidate in tried {
+            match candidate {
+                Ok((network, point)) => {
+                    let better = |(_, known): &(A::Network, Point)| point.residual < known.residual;
+                    if best.as_ref().is_none_or(better) {
+                        best = Some((network, point));
+                    }
+                }
+                Err(error) => trouble = Some(error),
             }
         }
-        best.ok_or_else(|| Error::State("no start was tried".into()))
+        match (best, trouble) {
+            (Some(best), _) => Ok(best),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(Error::State("no start was tried".into())),
+        }
     }
 
-    /// The parameters of a network, with a penalty to start from.
-    fn first(&self, rows: &Dataset, network: &A::Network, k: usize) -> Result<Point> {
-        let theta: Vec<f64> = flat::parameters(network)
+    /// Where descent starts from a network: its parameters as they are, or annealed.
+    fn first(
+        &self,
+        rows: &Dataset,
+        network: &A::Network,
+        k: usize,
+        anneal: Option<u64>,
+    ) -> Result<Point> {
+        let mut theta: Vec<f64> = flat::parameters(network)
             .into_iter()
             .map(f64::from)
             .collect();
-        let weight: f64 = theta.iter().map(|v| v * v).sum();
+        let weight: f64 = theta.iter().map(|value| value * value).sum();
         let labels = (rows.len() * rows.outputs) as f64;
         let prior = rows.squares() / labels * theta.len() as f64 / weight.max(f64::MIN_POSITIVE);
-        let _ = k;
+        let lambda = self.settings.lambda.unwrap_or(prior);
+        let reduced = Reduced::new(rows, network.clone(), k, lambda);
+        let mut value = reduced.evaluate(&theta)?;
+        let mut steps = 0;
+        if let Some(seed) = anneal {
+            let batches = rows.len().div_ceil(ANNEAL_BATCH);
+            let settings = DescentSettings {
+                optimiser: Optimiser::Adam,
+                learning_rate: ANNEAL_RATE,
+                weight_decay: 0.0,
+                batch: ANNEAL_BATCH,
+                epochs: self.settings.anneal_steps.div_ceil(batches).max(1),
+                decay: Decay::Cosine,
+                clip: Some(ANNEAL_CLIP),
+                early_stopping: None,
+            };
+            let start = Joint {
+                network: theta.iter().map(|&value| value as f32).collect(),
+                map: crate::descent::flat_map(value.map.as_ref(), rows.outputs),
+            };
+            let course = Descender::new(rows, network.clone(), k).run(start, &settings, seed)?;
+            theta = course
+                .joint
+                .network
+                .iter()
+                .map(|&value| f64::from(value))
+                .collect();
+            value = reduced.evaluate(&theta)?;
+            steps = course.steps;
+        }
+        if !value.objective.is_finite() {
+            return Err(Error::Diverged {
+                step: steps,
+                remedy: "the loss is not finite; rescale the data".into(),
+            });
+        }
         Ok(Point {
-            lambda: self.settings.lambda.unwrap_or(prior),
             theta,
-            objective: f64::INFINITY,
-            steps: 0,
+            lambda,
+            residual: value.residual,
+            steps,
         })
     }
 

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use burn::module::Module as _;
 use faer::{Mat, MatRef};
 use taskscout::model::Representation;
 use taskscout::{Error, Result};
