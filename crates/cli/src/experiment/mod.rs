@@ -118,9 +118,9 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
 
 /// What a reader of a quick run's figures must know.
 const QUICK: &str =
-    "A quick look: 2 seeds and a quarter of the budget, not to be compared with published figures.";
+    "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
 /// What to do about failed trials.
-const MEND: &str = ", and no figure counts them: mend the cause and run again with --resume";
+const MEND: &str = ": mend the cause and run again with --resume";
 
 fn out_folder(name: &str, options: &ExperimentOptions) -> PathBuf {
     let quick = if options.quick { "-quick" } else { "" };
@@ -160,7 +160,10 @@ fn list_failures(prepared: &Prepared, report: &ExperimentReport) -> Option<Strin
         eprintln!("failed: {more} more, see summary.json");
     }
     let trials = prepared.trials().len();
-    Some(format!("{} of {trials} trials failed", failed.len()))
+    Some(format!(
+        "{} of {trials} trials failed and are left out",
+        failed.len()
+    ))
 }
 
 /// Runs every trial that the folder does not hold yet. One that fails does not stop the others; an
