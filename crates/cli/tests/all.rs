@@ -108,8 +108,9 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
     assert_eq!(combined["failed"][0]["experiment"], "fourier");
     assert!(combined["experiments"].get("fourier").is_none());
     assert_eq!(
-        combined["experiments"]["bilinear"], summary["experiments"]["bilinear"],
-        "a finished experiment is kept to the last digit"
+        timeless(combined["experiments"]["bilinear"].clone()),
+        timeless(summary["experiments"]["bilinear"].clone()),
+        "a finished experiment is kept"
     );
     let page = read(all.join("report.html"));
     assert!(page.contains("fourier has no results: "));
@@ -199,7 +200,7 @@ fn a_failing_trial_is_named_and_the_others_go_on() {
     let lines = |text: &str| message.matches(text).count();
     assert_eq!(lines("kept from the run before"), 4, "{message}");
     assert_eq!(lines("] aware seed"), 2, "failed ones run again: {message}");
-    assert_eq!(json(out.join("summary.json")), summary);
+    assert_eq!(timeless(json(out.join("summary.json"))), timeless(summary));
 }
 
 #[test]
