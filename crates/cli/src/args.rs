@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, about, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -23,7 +24,8 @@ pub(crate) enum Command {
     /// Run an experiment of the paper and compare with its figures
     Reproduce {
         /// Which experiment
-        experiment: BuiltIn,
+        #[arg(value_parser = Selection::parser())]
+        experiment: Selection,
         #[command(flatten)]
         options: ExperimentOptions,
     },
@@ -52,6 +54,24 @@ pub(crate) enum BuiltIn {
     Fourier,
     /// A network as representation
     Mlp,
+}
+
+/// What `reproduce` runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selection {
+    One(BuiltIn),
+    All,
+}
+
+impl Selection {
+    /// The built-in experiments by name, and `all`.
+    fn parser() -> impl TypedValueParser<Value = Self> {
+        let all = PossibleValue::new("all").help("Each of these in turn, and one report on all");
+        let built_in = BuiltIn::value_variants().iter();
+        let names = built_in.filter_map(ValueEnum::to_possible_value);
+        PossibleValuesParser::new(names.chain([all]))
+            .map(|name| BuiltIn::from_str(&name, false).map_or(Self::All, Self::One))
+    }
 }
 
 /// Options common to all experiments; each overrides the experiment's file.
@@ -90,10 +110,10 @@ pub(crate) struct ExperimentOptions {
     /// Runs at the same time [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub(crate) jobs: Option<u16>,
-    /// Where results go [default: runs/EXPERIMENT]
+    /// Where results go, of `all` each experiment's into its own folder there [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Go on with a run that was stopped, keeping what it had finished
+    /// Go on with a run that was stopped or had failures, keeping what it had finished
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,
     /// Replace whatever run the folder holds

@@ -21,6 +21,14 @@ impl CliError {
             Self::Failure(_) => 1,
         }
     }
+
+    /// The same with words put before it, for instance the place.
+    pub(crate) fn after(self, words: &str) -> Self {
+        match self {
+            Self::Input(sentence) => Self::Input(format!("{words}{sentence}")),
+            Self::Failure(sentence) => Self::Failure(format!("{words}{sentence}")),
+        }
+    }
 }
 
 impl From<taskscout::Error> for CliError {

@@ -8,7 +8,7 @@ mod progress;
 
 use clap::Parser as _;
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Selection};
 use crate::error::Result;
 
 fn main() -> std::process::ExitCode {
@@ -27,10 +27,13 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Reproduce {
             experiment,
             options,
-        } => {
-            let config = experiment::config::built_in(experiment)?;
-            experiment::execute(config, &options)
-        }
+        } => match experiment {
+            Selection::One(experiment) => {
+                let config = experiment::config::built_in(experiment)?;
+                experiment::execute(config, &options)
+            }
+            Selection::All => experiment::all::execute(&options),
+        },
         Command::Run {
             file,
             check,

@@ -48,6 +48,14 @@ impl Progress {
         }
     }
 
+    /// A trial is over, without a result.
+    pub(crate) fn failed(&self, trial: &str, error: &str) {
+        if let Some(bar) = &self.bar {
+            bar.println(format!("{trial} failed: {error}"));
+        }
+        self.trial(trial, &format!("failed: {error}"));
+    }
+
     /// All is over.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {

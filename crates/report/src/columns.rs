@@ -41,16 +41,25 @@ impl Section<'_> {
     pub(crate) fn results(&self) -> Vec<Column> {
         defined(vec![
             self.column("final loss", |_, s| opt(s.final_loss)),
-            self.column("paper: loss", |name, _| {
-                self.published(name, "final_loss", format::short)
-            }),
+            self.published_loss(),
             self.column("returned loss", |_, s| opt(s.returned_loss)),
             self.column("predictor", |_, s| predictors(s)),
             self.column("budget to passive's loss", budget),
-            self.column("paper: budget", |name, _| {
-                self.published(name, "budget_ratio", |share| format::percent(share, 1))
-            }),
+            self.published_budget(),
         ])
+    }
+
+    /// What stands beside the paper's table: ours and the published figure in turn, then what else
+    /// a reader asks first. No column is left out, so that experiments can share a table.
+    pub(crate) fn overview(&self) -> [Column; 6] {
+        [
+            self.column("budget to passive's loss", budget),
+            self.published_budget(),
+            self.column("final loss", |_, s| opt(s.final_loss)),
+            self.published_loss(),
+            self.column("returned loss", |_, s| opt(s.returned_loss)),
+            self.column("seconds", |_, s| Some(format::seconds(s.seconds.total))),
+        ]
     }
 
     /// How many tasks there were and how good.
@@ -76,6 +85,18 @@ impl Section<'_> {
             part("design", |s| s.design),
             part("total", |s| s.total),
         ]
+    }
+
+    fn published_loss(&self) -> Column {
+        self.column("paper: loss", |name, _| {
+            self.published(name, "final_loss", format::short)
+        })
+    }
+
+    fn published_budget(&self) -> Column {
+        self.column("paper: budget", |name, _| {
+            self.published(name, "budget_ratio", |share| format::percent(share, 1))
+        })
     }
 
     fn published(&self, name: &str, figure: &str, show: impl Fn(f64) -> String) -> Option<String> {
@@ -109,7 +130,7 @@ fn opt(value: Option<MeanSem>) -> Option<String> {
 }
 
 /// The budget that a strategy needs, in words for the reference itself.
-pub(crate) fn budget(name: &str, strategy: &StrategySummary) -> Option<String> {
+fn budget(name: &str, strategy: &StrategySummary) -> Option<String> {
     let ratio = strategy.budget_ratio?;
     if name == REFERENCE {
         return Some("reference".to_owned());

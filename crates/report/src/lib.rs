@@ -6,7 +6,9 @@
 //! - mean curves over seeds ([`mean_curves`]) and the share of the passive budget that a strategy
 //!   needs to be as good ([`budget_ratio`]);
 //! - `summary.json` ([`Summary`]) and a table for the terminal ([`terminal_table`]);
-//! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]).
+//! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
+//! - the same for several experiments together ([`CombinedSummary`], [`combined_report`]), where
+//!   what failed is named beside what did not ([`FailedTrial`], [`FailedExperiment`]).
 //!
 //! Nothing here knows any published figure: callers give them as JSON ([`paper_figure`] says where
 //! they are looked for) and find them beside their own.
@@ -49,9 +51,11 @@
 //! ```
 
 mod columns;
+pub mod combined;
 mod csv;
 pub mod curve;
 mod error;
+pub mod failure;
 mod format;
 pub mod html;
 mod ordered;
@@ -65,9 +69,11 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
+pub use combined::CombinedSummary;
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
-pub use html::{ExperimentReport, html_report};
+pub use failure::{FailedExperiment, FailedTrial};
+pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
 pub use ratio::{BudgetRatio, REFERENCE, Reach, budget_ratio};

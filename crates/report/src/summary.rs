@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::curve::{self, MeanSem, Metric, mean_curves};
 use crate::error::{Error, Result};
+use crate::failure::FailedTrial;
 use crate::ordered::OrderedMap;
 use crate::ratio::{BudgetRatio, budget_ratio};
 use crate::rows::{ResultRow, split_targets};
@@ -37,6 +38,9 @@ pub struct Summary {
     pub oracle: String,
     /// How many seeds there are.
     pub seeds: usize,
+    /// Trials without results, which no figure counts; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedTrial>,
     /// Figures by strategy when there is one target; absent otherwise.
     #[serde(default, skip_serializing_if = "OrderedMap::is_empty")]
     pub strategies: OrderedMap<StrategySummary>,
@@ -113,6 +117,7 @@ impl Summary {
             experiment: first.experiment.clone(),
             oracle: first.oracle.clone(),
             seeds: seeds.len(),
+            failed: Vec::new(),
             strategies: OrderedMap::default(),
             targets: Vec::new(),
             paper,
@@ -304,7 +309,7 @@ mod tests {
             aware["seconds"],
             json!({"collect": 2.0, "train": 4.0, "design": 1.0, "total": 7.0})
         );
-        assert!(value.get("targets").is_none());
+        assert!(value.get("targets").is_none() && value.get("failed").is_none());
     }
 
     #[test]
@@ -356,9 +361,14 @@ mod tests {
 
     #[test]
     fn json_comes_back_the_same() {
-        let summary = Summary::from_rows(&rows(), json!({"note": "x"}))
+        let mut summary = Summary::from_rows(&rows(), json!({"note": "x"}))
             .unwrap()
             .with("relevant", json!([{"task": "a", "similarity": 0.9}]));
+        summary.failed.push(FailedTrial {
+            strategy: "aware".to_owned(),
+            seed: 2,
+            error: "the rig is gone".to_owned(),
+        });
         let text = serde_json::to_string_pretty(&summary).unwrap();
         assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
     }

@@ -25,12 +25,14 @@ const TRIALS: &str = "trials";
 pub(crate) struct RunFolder {
     path: PathBuf,
     settings: Value,
+    /// Whether another run's files have to go first.
+    replaces: bool,
 }
 
 impl RunFolder {
-    /// Opens a folder for a run: a new one, an emptied one with `--force`, or the same run's with
-    /// `--resume`.
-    pub(crate) fn open(
+    /// A folder for a run: a new one, one to be emptied with `--force`, or the same run's with
+    /// `--resume`. Changes nothing yet.
+    pub(crate) fn examine(
         path: PathBuf,
         config: &ExperimentConfig,
         options: &ExperimentOptions,
@@ -40,9 +42,12 @@ impl RunFolder {
             "command": std::env::args().skip(1).collect::<Vec<_>>().join(" "),
             "experiment": config,
         });
-        let folder = Self { path, settings };
-        let known = folder.known_settings()?;
-        match known {
+        let mut folder = Self {
+            path,
+            settings,
+            replaces: false,
+        };
+        match folder.known_settings()? {
             Some(known) if options.resume => folder.check_same(&known)?,
             Some(_) if !options.force => {
                 return Err(CliError::Input(format!(
@@ -50,16 +55,30 @@ impl RunFolder {
                     folder.path.display()
                 )));
             }
-            Some(_) => folder.clear()?,
+            Some(_) => folder.replaces = true,
             None => {}
         }
-        std::fs::create_dir_all(folder.path.join(TRIALS))
-            .map_err(|error| folder.unusable("create", &error))?;
-        let text = serde_json::to_string_pretty(&folder.settings)
-            .map_err(|error| CliError::Failure(format!("cannot write the settings: {error}")))?;
-        write_atomically(folder.path.join(FILES[0]), (text + "\n").as_bytes())
-            .map_err(|error| CliError::Input(error.to_string()))?;
         Ok(folder)
+    }
+
+    /// Makes the folder ready and writes the settings.
+    pub(crate) fn begin(&self) -> Result<()> {
+        if self.replaces {
+            self.clear()?;
+        }
+        std::fs::create_dir_all(self.path.join(TRIALS))
+            .map_err(|error| self.unusable("create", &error))?;
+        let text = serde_json::to_string_pretty(&self.settings)
+            .map_err(|error| CliError::Failure(format!("cannot write the settings: {error}")))?;
+        write_atomically(self.path.join(FILES[0]), (text + "\n").as_bytes())
+            .map_err(|error| CliError::Input(error.to_string()))
+    }
+
+    /// Whether a folder holds the run of an experiment, as only such a run has it.
+    pub(crate) fn holds_results(path: &Path) -> bool {
+        [FILES[0], FILES[1], TRIALS]
+            .iter()
+            .any(|file| path.join(file).exists())
     }
 
     fn known_settings(&self) -> Result<Option<Value>> {

@@ -1,5 +1,6 @@
 //! Experiments: strategies × seeds on one world, with results that survive a crash.
 
+pub(crate) mod all;
 pub(crate) mod config;
 mod folder;
 mod oracle;
@@ -13,7 +14,8 @@ use folder::RunFolder;
 use rayon::prelude::*;
 use schedule::Rounds;
 use taskscout_report::{
-    ExperimentReport, ResultRow, Theme, html_report, loss_plot, terminal_table, write_csv,
+    ExperimentReport, FailedTrial, ResultRow, Theme, html_report, loss_plot, terminal_table,
+    write_csv,
 };
 use taskscout_worlds::Synthetic;
 use trial::Contender;
@@ -28,6 +30,15 @@ struct Prepared {
     world: Synthetic,
     rounds: Rounds,
     contenders: Vec<Contender>,
+}
+
+impl Prepared {
+    /// Seeds outermost: a run that is stopped has whole comparisons.
+    fn trials(&self) -> Vec<(u64, Contender)> {
+        let seeds = self.config.seed..self.config.seed + self.config.seeds;
+        let of_seed = |seed| self.contenders.iter().map(move |&one| (seed, one));
+        seeds.flat_map(of_seed).collect()
+    }
 }
 
 /// Checks everything that can be checked without running.
@@ -84,36 +95,86 @@ pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Re
     prepare(config, options).map(|_| ())
 }
 
-/// Runs an experiment and writes its results.
+/// Runs an experiment, writes its results and tells the user.
 pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
     let prepared = prepare(config, options)?;
-    let quick = if options.quick { "-quick" } else { "" };
-    let default = || PathBuf::from("runs").join(format!("{}{quick}", prepared.config.name));
-    let folder = RunFolder::open(
-        options.out.clone().unwrap_or_else(default),
-        &prepared.config,
-        options,
-    )?;
-    let rows = run_trials(&prepared, &folder, options)?;
-    publish(&prepared, &folder, rows, options)
+    let out = out_folder(&prepared.config.name, options);
+    let folder = RunFolder::examine(out, &prepared.config, options)?;
+    folder.begin()?;
+    let report = run(&prepared, &folder, options)?;
+    if options.json {
+        print!("{}", pretty(&report.summary)?);
+    } else {
+        println!("{}", terminal_table(&report.summary));
+        if options.quick {
+            println!("{QUICK}");
+        }
+        println!("Report: {}", folder.path().join("report.html").display());
+    }
+    match list_failures(&prepared, &report) {
+        Some(failures) => Err(CliError::Failure(failures + MEND)),
+        None => Ok(()),
+    }
 }
 
-/// Runs every trial that the folder does not hold yet.
+/// What a reader of a quick run's figures must know.
+const QUICK: &str =
+    "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
+/// What to do about failed trials.
+const MEND: &str = ": mend the cause and run again with --resume";
+
+fn out_folder(name: &str, options: &ExperimentOptions) -> PathBuf {
+    let quick = if options.quick { "-quick" } else { "" };
+    let default = || PathBuf::from("runs").join(format!("{name}{quick}"));
+    options.out.clone().unwrap_or_else(default)
+}
+
+/// Runs what is not there yet, and writes tables and report.
+fn run(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    options: &ExperimentOptions,
+) -> Result<ExperimentReport> {
+    let (rows, failed) = run_trials(prepared, folder, options)?;
+    publish(prepared, folder, rows, failed, options)
+}
+
+/// Failures to name on standard error; `summary.json` has them all.
+const NAMED: usize = 20;
+
+/// Names failed trials on standard error and sums them up.
+fn list_failures(prepared: &Prepared, report: &ExperimentReport) -> Option<String> {
+    let failed = &report.summary.failed;
+    if failed.is_empty() {
+        return None;
+    }
+    for trial in failed.iter().take(NAMED) {
+        let FailedTrial {
+            strategy,
+            seed,
+            error,
+        } = trial;
+        eprintln!("failed: {strategy} seed {seed}: {error}");
+    }
+    if failed.len() > NAMED {
+        let more = failed.len() - NAMED;
+        eprintln!("failed: {more} more, see summary.json");
+    }
+    let trials = prepared.trials().len();
+    Some(format!(
+        "{} of {trials} trials failed and are left out",
+        failed.len()
+    ))
+}
+
+/// Runs every trial that the folder does not hold yet. One that fails does not stop the others; an
+/// error means that there is no result at all.
 fn run_trials(
     prepared: &Prepared,
     folder: &RunFolder,
     options: &ExperimentOptions,
-) -> Result<Vec<ResultRow>> {
-    let seeds = prepared.config.seed..prepared.config.seed + prepared.config.seeds;
-    // Seeds outermost: a run that is stopped has whole comparisons.
-    let trials: Vec<(u64, Contender)> = seeds
-        .flat_map(|seed| {
-            prepared
-                .contenders
-                .iter()
-                .map(move |&contender| (seed, contender))
-        })
-        .collect();
+) -> Result<(Vec<ResultRow>, Vec<FailedTrial>)> {
+    let trials = prepared.trials();
     let progress = Progress::new(trials.len());
     let mut pool = rayon::ThreadPoolBuilder::new();
     if let Some(jobs) = options.jobs {
@@ -122,29 +183,55 @@ fn run_trials(
     let pool = pool
         .build()
         .map_err(|error| CliError::Failure(format!("cannot start worker threads: {error}")))?;
-    let one = |(seed, contender): (u64, Contender)| -> Result<Vec<ResultRow>> {
+    // The outer error is the folder's and ends the run, the inner one is the trial's own.
+    let one = |&(seed, contender): &(u64, Contender)| -> Result<Result<Vec<ResultRow>>> {
         let name = format!("{contender} seed {seed}");
         if let Some(rows) = folder.finished(contender, seed)? {
             progress.trial(&name, "kept from the run before");
-            return Ok(rows);
+            return Ok(Ok(rows));
         }
         let on_round = || progress.round(&name);
-        let rows = trial::run(
+        let outcome = trial::run(
             &prepared.config,
             &prepared.world,
             &prepared.rounds,
             contender,
             seed,
             on_round,
-        )?;
-        folder.keep(contender, seed, &rows)?;
-        progress.trial(&name, &last_loss(&rows));
-        Ok(rows)
+        );
+        match &outcome {
+            Ok(rows) => {
+                folder.keep(contender, seed, rows)?;
+                progress.trial(&name, &last_loss(rows));
+            }
+            Err(error) => progress.failed(&name, &error.to_string()),
+        }
+        Ok(outcome)
     };
-    let results: Result<Vec<Vec<ResultRow>>> =
-        pool.install(|| trials.into_par_iter().with_max_len(1).map(one).collect());
+    let outcomes: Result<Vec<Result<Vec<ResultRow>>>> =
+        pool.install(|| trials.par_iter().with_max_len(1).map(one).collect());
     progress.finish();
-    let mut rows: Vec<ResultRow> = results?.into_iter().flatten().collect();
+    let (mut rows, mut failed, mut first) = (Vec::new(), Vec::new(), None);
+    for (&(seed, contender), outcome) in trials.iter().zip(outcomes?) {
+        match outcome {
+            Ok(own) => rows.extend(own),
+            Err(error) => {
+                failed.push(FailedTrial {
+                    strategy: contender.to_string(),
+                    seed,
+                    error: error.to_string(),
+                });
+                first.get_or_insert_with(|| {
+                    error.after(&format!(
+                        "every trial failed, {contender} seed {seed} with: "
+                    ))
+                });
+            }
+        }
+    }
+    if let Some(error) = first.filter(|_| rows.is_empty()) {
+        return Err(error);
+    }
     let order = |row: &ResultRow| {
         prepared
             .contenders
@@ -152,7 +239,7 @@ fn run_trials(
             .position(|contender| contender.to_string() == row.strategy)
     };
     rows.sort_by_key(|row| (order(row), row.seed, row.round));
-    Ok(rows)
+    Ok((rows, failed))
 }
 
 fn last_loss(rows: &[ResultRow]) -> String {
@@ -162,40 +249,40 @@ fn last_loss(rows: &[ResultRow]) -> String {
     last.map_or_else(|| "done".into(), |loss| format!("final loss {loss:.3e}"))
 }
 
-/// Writes tables, summary and report, and tells the user.
+/// Writes tables, summary and report.
 fn publish(
     prepared: &Prepared,
     folder: &RunFolder,
     rows: Vec<ResultRow>,
+    failures: Vec<FailedTrial>,
     options: &ExperimentOptions,
-) -> Result<()> {
-    let (json, quick) = (options.json, options.quick);
+) -> Result<ExperimentReport> {
     let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
-    let text =
-        |error: serde_json::Error| CliError::Failure(format!("cannot write the summary: {error}"));
-    let paper = serde_json::to_value(&prepared.config.paper).map_err(text)?;
+    let paper = serde_json::to_value(&prepared.config.paper).map_err(unwritten)?;
     let picture = loss_plot(&rows).to_svg(Theme::Standalone, "loss");
-    let report = ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
-    let summary = serde_json::to_string_pretty(&report.summary).map_err(text)? + "\n";
+    let mut report =
+        ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
+    report.summary.failed = failures;
+    if options.quick {
+        report.notes.push(QUICK.into());
+    }
     folder.write("results.csv", &table)?;
-    folder.write("summary.json", summary.as_bytes())?;
+    folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
     folder.write("loss.svg", picture.as_bytes())?;
     folder.write(
         "report.html",
         html_report(std::slice::from_ref(&report)).as_bytes(),
     )?;
-    if json {
-        print!("{summary}");
-    } else {
-        println!("{}", terminal_table(&report.summary));
-        if quick {
-            println!(
-                "A quick look: 2 seeds and a quarter of the budget, not to be compared with published figures."
-            );
-        }
-        println!("Report: {}", folder.path().join("report.html").display());
-    }
-    Ok(())
+    Ok(report)
+}
+
+fn pretty(summary: &impl serde::Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(summary).map_err(unwritten)?;
+    Ok(text + "\n")
+}
+
+fn unwritten(error: serde_json::Error) -> CliError {
+    CliError::Failure(format!("cannot write the summary: {error}"))
 }

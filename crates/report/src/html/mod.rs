@@ -3,18 +3,19 @@
 //! The page loads nothing, runs no script, follows the reader's light or dark mode and prints.
 //! Points of a plot tell their values when hovered over. All text is escaped.
 
+mod overview;
 mod parts;
 mod prose;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::columns::{Section, budget};
+use crate::columns::Section;
 use crate::curve::Metric;
 use crate::error::Result;
-use crate::format::{self, MISSING, escape};
-use crate::paper::{self, paper_figure};
-use crate::ratio::REFERENCE;
+use crate::failure::FailedExperiment;
+use crate::format::escape;
+use crate::paper;
 use crate::rows::ResultRow;
 use crate::summary::Summary;
 use crate::svg::{TARGET_ONLY, loss_plot, metric_plot, returned_loss_plot};
@@ -34,6 +35,9 @@ pub struct ExperimentReport {
     pub rows: Vec<ResultRow>,
     /// The configuration, shown as it is; null leaves it out.
     pub settings: Value,
+    /// What a reader must know before trusting the figures, in sentences.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 impl ExperimentReport {
@@ -48,6 +52,7 @@ impl ExperimentReport {
             summary,
             rows,
             settings,
+            notes: Vec::new(),
         })
     }
 
@@ -78,19 +83,21 @@ impl ExperimentReport {
 /// ```
 #[must_use]
 pub fn html_report(reports: &[ExperimentReport]) -> String {
-    let title = match reports {
-        [one] => one.title.clone(),
-        several => format!("{} experiments", several.len()),
-    };
-    let body = match reports {
-        [one] => experiment(one, 0, Level(1)),
-        several => {
-            let mut body = heading(Level(1), &title, "");
-            body += &overview(several);
+    combined_report(reports, &[])
+}
+
+/// The same, naming at its top the experiments that have no result to report on.
+#[must_use]
+pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]) -> String {
+    let (title, body) = match (reports, failed) {
+        ([one], []) => (one.title.clone(), experiment(one, 0, Level(1))),
+        (several, failed) => {
+            let title = format!("{} experiments", several.len() + failed.len());
+            let mut body = overview::head(&title, several, failed);
             for (index, report) in several.iter().enumerate() {
                 body += &experiment(report, index, Level(2));
             }
-            body
+            (title, body)
         }
     };
     format!(
@@ -109,6 +116,8 @@ fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
     let mut out = String::from("<article>\n");
     out += &heading(level, &report.title, &format!("experiment-{index}"));
     out += &format!("<p class=\"facts\">{}</p>\n", escape(&facts(report)));
+    out += &parts::notes(&report.notes);
+    out += &parts::failed(&summary.failed);
     for (number, (target, strategies)) in summary.sections().into_iter().enumerate() {
         let section = Section {
             target,
@@ -215,62 +224,6 @@ fn metric_figures(rows: &[&ResultRow], id: &str) -> String {
     }
 }
 
-/// All experiments in one table: the budget that each strategy needs, and links to the details.
-fn overview(reports: &[ExperimentReport]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for (_, strategies) in reports.iter().flat_map(|report| report.summary.sections()) {
-        for (name, _) in strategies.iter() {
-            if ![REFERENCE, TARGET_ONLY].contains(&name) && !names.contains(&name) {
-                names.push(name);
-            }
-        }
-    }
-    let mut out = String::from(
-        "<div class=\"scroll\"><table>\n<caption>Budget to reach passive's final loss, as a share \
-         of passive's budget.</caption>\n<thead><tr><th scope=\"col\">experiment</th>",
-    );
-    for name in &names {
-        out += &format!("<th scope=\"col\">{}</th>", escape(name));
-    }
-    out += "</tr></thead>\n<tbody>\n";
-    for (index, report) in reports.iter().enumerate() {
-        for (target, _) in report.summary.sections() {
-            out += &overview_row(report, index, target, &names);
-        }
-    }
-    out + "</tbody>\n</table></div>\n"
-}
-
-fn overview_row(
-    report: &ExperimentReport,
-    index: usize,
-    target: Option<&str>,
-    names: &[&str],
-) -> String {
-    let summary = &report.summary;
-    let sections = summary.sections();
-    let strategies = sections.iter().find(|(name, _)| *name == target);
-    let detail = target.map_or_else(
-        || format!("{} oracle, {}", summary.oracle, seeds(summary.seeds)),
-        |target| format!("target {target}"),
-    );
-    let mut out = format!(
-        "<tr><th scope=\"row\"><a href=\"#experiment-{index}\">{}</a><small>{}</small></th>",
-        escape(&report.title),
-        escape(&detail)
-    );
-    for name in names {
-        let figures = strategies.and_then(|(_, strategies)| strategies.get(name));
-        let cell = figures.and_then(|figures| budget(name, figures));
-        let cell = parts::stacked(cell.as_deref().unwrap_or(MISSING));
-        let published = paper_figure(&summary.paper, target, name, "budget_ratio");
-        let published = published.map(|share| format!("paper: {}", format::percent(share, 1)));
-        let published = published.map(|text| format!("<small>{}</small>", parts::tied(&text)));
-        out += &format!("<td>{cell}{}</td>", published.unwrap_or_default());
-    }
-    out + "</tr>\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,40 +291,11 @@ mod tests {
     }
 
     #[test]
-    fn several_targets_and_experiments_share_a_page() {
-        let mut two = rows();
-        for row in &mut two {
-            row.target = Some("calm".to_owned());
-        }
-        let windy = two.clone().into_iter().map(|row| ResultRow {
-            target: Some("windy".to_owned()),
-            ..row
-        });
-        two.extend(windy.collect::<Vec<_>>());
-        let first = ExperimentReport::new(rows(), json!({}), Value::Null).unwrap();
-        let second = ExperimentReport::new(two, json!({}), Value::Null).unwrap();
-        let page = html_report(&[first, second]);
-        assert_balanced(&page);
-        for text in [
-            "2 experiments",
-            "Target calm",
-            "Target windy",
-            "href=\"#experiment-1\"",
-        ] {
-            assert!(page.contains(text), "{text}");
-        }
-        let ids: Vec<&str> = page.split(" id=\"").skip(1).collect();
-        let ids: Vec<&str> = ids.iter().filter_map(|id| id.split('"').next()).collect();
-        let unique: std::collections::HashSet<&&str> = ids.iter().collect();
-        assert_eq!(unique.len(), ids.len(), "an id is there twice: {ids:?}");
-    }
-
-    #[test]
     fn degenerate_reports_still_make_a_page() {
         assert_balanced(&html_report(&[]));
         let alone = vec![row("aware", 1, 0, 100, f64::NAN)];
         let page = page_of(alone, Value::Null, Value::Null);
         assert_balanced(&page);
-        assert!(page.contains("</b> was not run") && !page.contains("NaN"));
+        assert!(page.contains("</b> has no results") && !page.contains("NaN"));
     }
 }

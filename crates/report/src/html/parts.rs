@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::columns::Column;
+use crate::failure::{FailedTrial, trials};
 use crate::format::{escape, short};
 use crate::svg::{LinePlot, Theme};
 
@@ -99,6 +100,32 @@ pub(super) fn notes(notes: &[String]) -> String {
         "<div class=\"notes\" role=\"note\"><ul>\n{}</ul></div>\n",
         items.concat()
     )
+}
+
+/// The trials that gave nothing, each with its reason.
+pub(super) fn failed(failed: &[FailedTrial]) -> String {
+    if failed.is_empty() {
+        return String::new();
+    }
+    let left_out = match failed.len() {
+        1 => "failed; no figure here counts it.",
+        _ => "failed; no figure here counts them.",
+    };
+    let mut out = format!(
+        "<div class=\"notes\" role=\"note\"><p>{} {left_out}</p>\n\
+         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">strategy</th>\
+         <th scope=\"col\">seed</th><th scope=\"col\" class=\"words\">error</th></tr></thead>\n<tbody>\n",
+        trials(failed.len())
+    );
+    for trial in failed {
+        out += &format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"words\">{}</td></tr>\n",
+            escape(&trial.strategy),
+            trial.seed,
+            escape(&trial.error)
+        );
+    }
+    out + "</tbody>\n</table></div></div>\n"
 }
 
 pub(super) fn settings(settings: &Value, level: Level) -> String {
@@ -228,7 +255,7 @@ pub(super) fn guide() -> String {
             "A predictor trained on the target samples alone, without any source task.",
         ),
     ];
-    let mut out = String::from("<section>\n<h2>How to read this report</h2>\n<dl>\n");
+    let mut out = String::from("<section>\n<h2 id=\"guide\">How to read this report</h2>\n<dl>\n");
     for (term, meaning) in definitions {
         out += &format!("<dt>{}</dt>\n<dd>{}</dd>\n", tied(term), tied(meaning));
     }

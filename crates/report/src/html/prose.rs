@@ -34,7 +34,7 @@ pub(super) fn verdict<'a>(
         None => vec![
             match reference {
                 Some(_) => "<b>passive</b> has no final loss, so budgets are not compared.",
-                None => "<b>passive</b> was not run, so budgets are not compared.",
+                None => "<b>passive</b> has no results, so budgets are not compared.",
             }
             .to_owned(),
         ],

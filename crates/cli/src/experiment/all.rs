@@ -1,0 +1,151 @@
+//! Every built-in experiment in turn, each as it would run alone, then one report on all of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum as _;
+use taskscout_report::{
+    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, terminal_table,
+    write_atomically,
+};
+
+use super::folder::RunFolder;
+use super::{MEND, Prepared, QUICK, config, list_failures, out_folder, prepare, pretty, run};
+use crate::args::{BuiltIn, ExperimentOptions};
+use crate::error::{CliError, Result};
+
+/// Names the default folder.
+const NAME: &str = "all";
+const REPORT: &str = "report.html";
+const SUMMARY: &str = "summary.json";
+
+/// One experiment and where its results go.
+struct Part {
+    prepared: Prepared,
+    folder: RunFolder,
+}
+
+impl Part {
+    fn new(experiment: BuiltIn, out: &Path, options: &ExperimentOptions) -> Result<Self> {
+        let config = config::built_in(experiment)?;
+        let name = config.name.clone();
+        let prepared = prepare(config, options)
+            .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
+        let folder = RunFolder::examine(out.join(name), &prepared.config, options)?;
+        Ok(Self { prepared, folder })
+    }
+
+    fn name(&self) -> &str {
+        &self.prepared.config.name
+    }
+}
+
+/// What the experiments gave.
+#[derive(Default)]
+struct Outcome {
+    reports: Vec<ExperimentReport>,
+    failed: Vec<FailedExperiment>,
+    /// What is missing, in words.
+    missing: Vec<String>,
+}
+
+/// Runs every built-in experiment. What concerns any of them (options, folders) is checked before
+/// the first one starts; one that fails later does not stop the others.
+pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
+    let out = out_folder(NAME, options);
+    let parts = BuiltIn::value_variants()
+        .iter()
+        .map(|&experiment| Part::new(experiment, &out, options))
+        .collect::<Result<Vec<_>>>()?;
+    open(&out, options)?;
+    for part in &parts {
+        part.folder.begin()?;
+    }
+    let outcome = run_parts(&parts, options);
+    publish(&out, &outcome, options)
+}
+
+/// Refuses a folder whose files at the top are somebody else's.
+fn open(out: &Path, options: &ExperimentOptions) -> Result<()> {
+    let refuse = |problem: &str| Err(CliError::Input(format!("{} {problem}", out.display())));
+    if RunFolder::holds_results(out) {
+        return refuse("holds the run of a single experiment: give another --out");
+    }
+    let own: Vec<PathBuf> = [REPORT, SUMMARY].map(|file| out.join(file)).into();
+    let there = own.iter().any(|file| file.exists());
+    if there && !options.force && !options.resume {
+        return refuse(
+            "holds a report already: give --resume to go on with its runs, --force to replace them, or another --out",
+        );
+    }
+    for file in own.iter().filter(|file| options.force && file.exists()) {
+        std::fs::remove_file(file).map_err(|error| {
+            CliError::Input(format!(
+                "cannot replace {}: {error}; give another --out",
+                file.display()
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (index, part) in parts.iter().enumerate() {
+        eprintln!("{} ({} of {})", part.name(), index + 1, parts.len());
+        match run(&part.prepared, &part.folder, options) {
+            Ok(report) => {
+                if !options.json {
+                    println!("{}", terminal_table(&report.summary));
+                }
+                let failures = list_failures(&part.prepared, &report);
+                let named = failures.map(|failures| format!("in {}, {failures}", part.name()));
+                outcome.missing.extend(named);
+                outcome.reports.push(report);
+            }
+            Err(error) => {
+                eprintln!("failed: {}: {error}", part.name());
+                outcome
+                    .missing
+                    .push(format!("{} has no results", part.name()));
+                outcome.failed.push(FailedExperiment {
+                    experiment: part.name().to_owned(),
+                    error: error.to_string(),
+                });
+            }
+        }
+    }
+    outcome
+}
+
+/// Writes the report and the summary on all, and tells the user.
+fn publish(out: &Path, outcome: &Outcome, options: &ExperimentOptions) -> Result<()> {
+    let Outcome {
+        reports,
+        failed,
+        missing,
+    } = outcome;
+    if reports.is_empty() {
+        return Err(CliError::Failure(format!(
+            "none of the {} experiments has results, the reasons stand above",
+            failed.len()
+        )));
+    }
+    let summary = pretty(&CombinedSummary::new(reports, failed))?;
+    let page = combined_report(reports, failed);
+    for (file, text) in [(SUMMARY, &summary), (REPORT, &page)] {
+        write_atomically(out.join(file), text.as_bytes())
+            .map_err(|error| CliError::Failure(error.to_string()))?;
+    }
+    if options.json {
+        print!("{summary}");
+    } else {
+        if options.quick {
+            println!("{QUICK}");
+        }
+        println!("Report on all: {}", out.join(REPORT).display());
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(CliError::Failure(missing.join("; ") + MEND))
+}

@@ -1,0 +1,238 @@
+//! The top of a page on several experiments: the paper's table beside ours, and the way to the rest.
+
+use super::ExperimentReport;
+use super::parts::{self, Level, heading, stacked};
+use crate::columns::Section;
+use crate::failure::{FailedExperiment, trials};
+use crate::format::escape;
+use crate::table::seeds;
+
+/// Heading, links, warnings and the common table.
+pub(super) fn head(
+    title: &str,
+    reports: &[ExperimentReport],
+    failed: &[FailedExperiment],
+) -> String {
+    let mut out = heading(Level(1), title, "top");
+    out += &links(reports);
+    out += &parts::notes(&warnings(reports, failed));
+    out + &table(reports)
+}
+
+fn links(reports: &[ExperimentReport]) -> String {
+    let mut links: Vec<String> = reports
+        .iter()
+        .enumerate()
+        .map(|(index, report)| link(&format!("experiment-{index}"), &report.title))
+        .collect();
+    links.push(link("guide", "How to read this report"));
+    format!("<nav class=\"facts\">{}</nav>\n", links.join(" · "))
+}
+
+fn link(id: &str, text: &str) -> String {
+    format!("<a href=\"#{id}\">{}</a>", escape(text))
+}
+
+/// What is missing, and what every experiment warns of.
+fn warnings(reports: &[ExperimentReport], failed: &[FailedExperiment]) -> Vec<String> {
+    let mut warnings: Vec<String> = failed
+        .iter()
+        .map(|failed| format!("{} has no results: {}", failed.experiment, failed.error))
+        .collect();
+    for report in reports {
+        let count = report.summary.failed.len();
+        if count > 0 {
+            warnings.push(format!(
+                "{} of {} failed, see its section.",
+                trials(count),
+                report.title
+            ));
+        }
+    }
+    for note in reports.iter().flat_map(|report| &report.notes) {
+        if !warnings.contains(note) {
+            warnings.push(note.clone());
+        }
+    }
+    warnings
+}
+
+/// One row per experiment, target and strategy.
+fn table(reports: &[ExperimentReport]) -> String {
+    if reports.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<div class=\"scroll\"><table class=\"overview\">\n<caption>Ours beside the published figures. \
+         Seconds are those of one seed’s run.</caption>\n<thead>\n\
+         <tr><th scope=\"col\" rowspan=\"2\">experiment</th>\
+         <th scope=\"col\" rowspan=\"2\" class=\"words\">strategy</th>\
+         <th scope=\"colgroup\" colspan=\"2\">budget to passive's loss</th>\
+         <th scope=\"colgroup\" colspan=\"2\">final loss</th>\
+         <th scope=\"col\" rowspan=\"2\">returned loss</th>\
+         <th scope=\"col\" rowspan=\"2\">seconds</th></tr>\n<tr>",
+    );
+    for heading in ["ours", "paper", "ours", "paper"] {
+        out += &format!("<th scope=\"col\" class=\"figure\">{heading}</th>");
+    }
+    out += "</tr>\n</thead>\n";
+    for (index, report) in reports.iter().enumerate() {
+        for (target, strategies) in report.summary.sections() {
+            let section = Section {
+                target,
+                strategies,
+                paper: &report.summary.paper,
+            };
+            out += &rows(report, index, section);
+        }
+    }
+    out + "</table></div>\n"
+}
+
+/// The strategies of one experiment and target.
+fn rows(report: &ExperimentReport, index: usize, section: Section<'_>) -> String {
+    let summary = &report.summary;
+    let detail = section.target.map_or_else(
+        || format!("{} oracle, {}", summary.oracle, seeds(summary.seeds)),
+        |target| format!("target {target}"),
+    );
+    let names = section.names().cells;
+    let columns = section.overview();
+    let mut out = String::from("<tbody>\n");
+    for (row, name) in names.iter().enumerate() {
+        out += "<tr>";
+        if row == 0 {
+            out += &format!(
+                "<th scope=\"rowgroup\" rowspan=\"{}\">{}<small>{}</small></th>",
+                names.len(),
+                link(&format!("experiment-{index}"), &report.title),
+                escape(&detail)
+            );
+        }
+        out += &format!("<th scope=\"row\" class=\"words\">{}</th>", escape(name));
+        for column in &columns {
+            out += &format!(
+                "<td>{}</td>",
+                stacked(column.cells.get(row).map_or("", String::as_str))
+            );
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{combined_report, html_report};
+    use super::*;
+    use crate::failure::FailedTrial;
+    use crate::rows::ResultRow;
+    use crate::testing::{assert_balanced, curve};
+    use serde_json::{Value, json};
+
+    fn rows() -> Vec<ResultRow> {
+        let mut rows = curve("passive", 3, &[(100, 8.0), (200, 4.0), (400, 2.0)]);
+        rows.extend(curve("aware", 3, &[(100, 4.0), (200, 1.0), (400, 0.5)]));
+        rows
+    }
+
+    fn report(rows: Vec<ResultRow>, paper: Value) -> ExperimentReport {
+        ExperimentReport::new(rows, paper, Value::Null).unwrap()
+    }
+
+    #[test]
+    fn several_targets_and_experiments_share_a_page() {
+        let on = |target: &str| {
+            let with = |row| ResultRow {
+                target: Some(target.to_owned()),
+                ..row
+            };
+            rows().into_iter().map(with).collect::<Vec<_>>()
+        };
+        let two = [on("calm"), on("windy")].concat();
+        let page = html_report(&[report(rows(), json!({})), report(two, json!({}))]);
+        assert_balanced(&page);
+        for text in ["2 experiments", "Target calm", "Target windy"] {
+            assert!(page.contains(text), "{text}");
+        }
+        let ids: Vec<&str> = page.split(" id=\"").skip(1).collect();
+        let ids: Vec<&str> = ids.iter().filter_map(|id| id.split('"').next()).collect();
+        let unique: std::collections::HashSet<&&str> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "an id is there twice: {ids:?}");
+        for target in page.split("href=\"#").skip(1) {
+            let target = target.split('"').next().unwrap();
+            assert!(
+                ids.contains(&target),
+                "a link to `{target}`, which is not there"
+            );
+        }
+    }
+
+    #[test]
+    fn the_common_table_has_both_figures_of_every_strategy() {
+        let paper = json!({"aware": {"budget_ratio": 0.387, "final_loss": 0.0016}});
+        let page = table(&[report(rows(), paper), report(rows(), json!({}))]);
+        assert_balanced(&page);
+        let aware: Vec<&str> = page
+            .lines()
+            .filter(|line| line.contains(">aware<"))
+            .collect();
+        let cells = |line: &str| {
+            let cells: Vec<String> = line
+                .split("<td>")
+                .skip(1)
+                .map(|cell| cell.split("</td>").next().unwrap().replace('\u{a0}', " "))
+                .collect();
+            cells
+        };
+        assert_eq!(
+            cells(aware[0]),
+            [
+                "41.7 %<small>[41.7–41.7 %]</small>",
+                "38.7 %",
+                "0.5100 ± 0.0058",
+                "0.00160",
+                "–",
+                "10.5"
+            ]
+        );
+        assert_eq!(cells(aware[1])[1], "–", "nothing was published there");
+        assert_eq!(page.matches("reference").count(), 2);
+    }
+
+    #[test]
+    fn what_failed_is_named_at_the_top_and_in_its_section() {
+        let mut one = report(rows(), json!({}));
+        one.summary.failed.push(FailedTrial {
+            strategy: "agnostic".to_owned(),
+            seed: 7,
+            error: "the rig <fell> over".to_owned(),
+        });
+        one.notes.push("Only a look.".to_owned());
+        let failed = FailedExperiment {
+            experiment: "fourier".to_owned(),
+            error: "the disk is full".to_owned(),
+        };
+        let page = combined_report(std::slice::from_ref(&one), &[failed]);
+        assert_balanced(&page);
+        let (top, section) = page.split_once("<article>").unwrap();
+        for text in [
+            "2 experiments",
+            "fourier has no results: the disk is full",
+            "1 trial of e failed",
+            "Only a look.",
+        ] {
+            assert!(top.contains(text), "{text}");
+        }
+        for text in [
+            "1 trial failed",
+            "agnostic",
+            "<td>7</td>",
+            "rig &lt;fell&gt; over",
+        ] {
+            assert!(section.contains(text), "{text}");
+        }
+        let alone = html_report(&[one]);
+        assert!(alone.contains("rig &lt;fell&gt; over") && alone.contains("Only a look."));
+    }
+}
