@@ -106,6 +106,8 @@ pub(crate) struct ExperimentOptions {
 pub(crate) enum OracleName {
     /// Regularised joint least squares on sufficient statistics
     Exact,
+    /// The paper's theory: alternating minimisation to choose tasks, least squares in the last stage
+    Mllam,
 }
 
 /// Schedules by name.

@@ -8,6 +8,8 @@ use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
+use taskscout::study::Oracle;
+use taskscout::train::{Exact, Mllam, Staged};
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
@@ -201,6 +203,9 @@ pub(crate) struct LearnerConfig {
     pub(crate) oracle: String,
     /// The penalty of the exact oracle; from the data if not given.
     pub(crate) lambda: Option<f64>,
+    /// The settings of the oracle `mllam`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mllam: Option<Mllam>,
     /// Pick tasks with a model of warm-up and exploration data only.
     pub(crate) stable_model: bool,
     /// What exploration designs minimise.
@@ -211,12 +216,28 @@ pub(crate) struct LearnerConfig {
     pub(crate) split: Split,
 }
 
+impl LearnerConfig {
+    /// The oracle, with its settings.
+    pub(crate) fn oracle(&self) -> Oracle {
+        match self.oracle.as_str() {
+            MLLAM => Oracle::Mllam(Staged {
+                mllam: self.mllam.clone().unwrap_or_default(),
+            }),
+            _ => Oracle::Exact(Exact {
+                lambda: self.lambda,
+                ..Exact::default()
+            }),
+        }
+    }
+}
+
 impl Default for LearnerConfig {
     fn default() -> Self {
         Self {
             k: None,
             oracle: EXACT.into(),
             lambda: None,
+            mllam: None,
             stable_model: false,
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,
@@ -226,6 +247,7 @@ impl Default for LearnerConfig {
 }
 
 const EXACT: &str = "exact";
+const MLLAM: &str = "mllam";
 
 /// The target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -312,8 +334,12 @@ impl ExperimentConfig {
         if options.save_task {
             self.add_save_task();
         }
-        if let Some(OracleName::Exact) = options.oracle {
-            self.learner.oracle = EXACT.into();
+        if let Some(oracle) = options.oracle {
+            self.learner.oracle = match oracle {
+                OracleName::Exact => EXACT,
+                OracleName::Mllam => MLLAM,
+            }
+            .into();
         }
         if let Some(schedule) = options.schedule {
             self.schedule
@@ -370,10 +396,13 @@ impl ExperimentConfig {
                 return bad("strategies", format!("names `{run}` twice"));
             }
         }
-        if self.learner.oracle != EXACT {
+        if ![EXACT, MLLAM].contains(&self.learner.oracle.as_str()) {
             return bad(
                 "learner.oracle",
-                format!("is `{}`: available is `{EXACT}`", self.learner.oracle),
+                format!(
+                    "is `{}`: available are `{EXACT}` and `{MLLAM}`",
+                    self.learner.oracle
+                ),
             );
         }
         if self

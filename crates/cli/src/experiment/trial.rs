@@ -7,9 +7,9 @@ use taskscout::metric;
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
-use taskscout::study::{Oracle, Study, StudyConfig};
+use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{Choice, Exact, PredictorKind};
+use taskscout::train::{Choice, PredictorKind};
 use taskscout_report::{ResultRow, TARGET_ONLY};
 use taskscout_worlds::Synthetic;
 
@@ -84,10 +84,7 @@ pub(crate) fn study_config(
         },
         warm_up: rounds.warm_up,
         stable_model: learner.stable_model,
-        oracle: Oracle::Exact(Exact {
-            lambda: learner.lambda,
-            ..Exact::default()
-        }),
+        oracle: learner.oracle(),
         seed,
     })
 }
