@@ -8,9 +8,14 @@ use common::{Truth, gaussian, matrix_bits, normals, on_threads, orthonormal, rng
 use faer::{Mat, MatRef};
 use taskscout::Error;
 use taskscout::data::{Samples, Stage, TargetRows, TaskData};
+use taskscout::features::FeatureMap;
 use taskscout::model::Model;
 use taskscout::rng::Rng;
-use taskscout::train::{Erm, Exact, Mllam, TrainContext, Trainer};
+use taskscout::space::Space;
+use taskscout::strategy::{StrategyConfig, StrategyKind, WarmUp};
+use taskscout::study::{Oracle, Study, StudyConfig};
+use taskscout::target::Target;
+use taskscout::train::{Erm, Exact, Mllam, Staged, TrainContext, Trainer};
 
 fn of_rank(k: usize) -> TrainContext {
     TrainContext {
@@ -517,4 +522,60 @@ fn heads_that_span_too_little_are_refused() {
         let refused = oracle.fit(&silent, &of_rank(2)).unwrap_err();
         assert!(matches!(refused, Error::RankDeficient { .. }), "{refused}");
     }
+}
+
+/// A study of the paper's oracles, a few rounds in.
+fn study(rounds: usize) -> Study {
+    let rng = &mut rng(121);
+    let truth = Truth::draw(12, 2, 9, 1, 0.3, rng);
+    let mut config = StudyConfig::new(
+        Space::ball(8, 1.0).unwrap(),
+        FeatureMap::identity(12).unwrap(),
+        vec![Target::unknown("target")],
+        StrategyConfig::new(StrategyKind::Aware),
+    )
+    .unwrap();
+    config.k = Some(2);
+    config.warm_up = WarmUp::Rounds { rounds: 1 };
+    config.oracle = Oracle::Mllam(Staged::default());
+    let mut study = Study::new(config).unwrap();
+    study
+        .tell_target(0, &truth.rows(&unit(9, 8), 60, rng))
+        .unwrap();
+    for _ in 0..rounds {
+        for item in &study.ask(400).unwrap().items {
+            let mut features = item.task.clone();
+            features.push(0.0);
+            study
+                .tell(item.id, &truth.rows(&features, item.n, rng))
+                .unwrap();
+        }
+    }
+    study
+}
+
+#[test]
+fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
+    let context = of_rank(2);
+    let first = study(1);
+    let expected = Mllam::default().fit(first.data(), &context).unwrap();
+    assert_eq!(*first.model().unwrap(), expected);
+    let later = study(3);
+    let expected = Erm::default().fit(later.data(), &context).unwrap();
+    assert_eq!(*later.model().unwrap(), expected);
+    // Whichever model is fitted first, neither takes the other's place.
+    let (mut planned, mut trained) = (later.clone(), later.clone());
+    let choice = trained.predictors().unwrap();
+    let plans = (planned.ask(400).unwrap(), trained.ask(400).unwrap());
+    assert_eq!(plans.0, plans.1);
+    assert_eq!(*planned.model().unwrap(), expected);
+    assert_eq!(*trained.model().unwrap(), expected);
+    assert_eq!(planned.predictors().unwrap(), choice);
+    let mllam = Mllam::default().fit(later.data(), &context).unwrap();
+    assert_ne!(mllam, expected);
+    // A file keeps the oracle and the rows that it needs.
+    let text = serde_json::to_string(&later).unwrap();
+    let mut loaded: Study = serde_json::from_str(&text).unwrap();
+    assert_eq!(loaded.config(), later.config());
+    assert_eq!(loaded.ask(400).unwrap(), plans.0);
 }

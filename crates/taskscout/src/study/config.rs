@@ -242,6 +242,9 @@ impl StudyConfig {
                 "is above 1, which active strategies cannot plan for: use `passive`",
             ));
         }
+        if let Oracle::Mllam(staged) = &self.oracle {
+            staged.mllam.validate()?;
+        }
         if self.targets.is_empty() {
             return Err(Error::setting(
                 "targets",

@@ -150,7 +150,11 @@ impl Trainer for Mllam {
 }
 
 impl Mllam {
-    fn check(&self) -> Result<()> {
+    /// Checks the settings.
+    ///
+    /// # Errors
+    /// The first setting that does not fit, by its key.
+    pub fn validate(&self) -> Result<()> {
         if self.splits == 0 {
             return Err(Error::setting("splits", "is 0: 1 is for no splitting"));
         }
@@ -168,7 +172,7 @@ impl Mllam {
 
     /// The given `k`, or the one of largest evidence, if the data can determine it.
     fn rank(&self, data: &TaskData, context: &TrainContext) -> Result<usize> {
-        self.check()?;
+        self.validate()?;
         let stages = context.stages.as_deref();
         let tasks = Tasks::new(data, stages, context.targets)?;
         let problem = tasks.problem();
