@@ -128,7 +128,7 @@ impl Trainer for Mllam {
             // The start is the optimum of the sources, so one more iteration is enough to rank
             // predictors.
             let representation = if start.sources_alone {
-                let tasks = self.usable(data, &without, k)?.0;
+                let tasks = usable(data, &without, k)?.0;
                 let problem = tasks.problem();
                 let heads = heads(&problem, &start.basis)?;
                 Linear::from_basis(steps::representation(&problem, &heads, 0.0)?.0).into()
@@ -193,28 +193,16 @@ impl Mllam {
         Ok(k)
     }
 
-    /// The tasks that can say something of `B_X`, and how many cannot.
-    fn usable<'a>(
-        &self,
-        data: &'a TaskData,
-        context: &TrainContext,
-        k: usize,
-    ) -> Result<(Tasks<'a>, usize)> {
-        let mut tasks = Tasks::new(data, context.stages.as_deref(), context.targets)?;
-        let short = tasks.leave_out_below(k);
-        Ok((tasks, short))
-    }
-
     /// The optimum of the source tasks, from which all fits to the same sources go on.
     fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<Start> {
         let sources = TrainContext {
             targets: TargetRows::None,
             ..context.clone()
         };
-        let (mut tasks, _) = self.usable(data, &sources, k)?;
+        let (mut tasks, _) = usable(data, &sources, k)?;
         let sources_alone = tasks.len() * data.outputs() >= k && determined(&tasks, k).is_ok();
         if !sources_alone {
-            tasks = self.usable(data, context, k)?.0;
+            tasks = usable(data, context, k)?.0;
             determined(&tasks, k)?;
         }
         let mut start = self.split(&tasks, k)?;
@@ -310,7 +298,7 @@ impl Mllam {
     /// The model of all rows that the context allows.
     fn finish(&self, start: &Start, data: &TaskData, context: &TrainContext) -> Result<Model> {
         let k = start.basis.ncols();
-        let (tasks, short) = self.usable(data, context, k)?;
+        let (tasks, short) = usable(data, context, k)?;
         determined(&tasks, k)?;
         let problem = tasks.problem();
         let end = self.alternate(&problem, start.basis.clone())?;
@@ -322,7 +310,7 @@ impl Mllam {
         }
         let everything = Problem::new(data, context.stages.as_deref(), context.targets)?;
         let map = task_map::fit_any(&everything, end.basis.as_ref())?;
-        let (noise, mut report) = self.report(&problem, &end)?;
+        let (noise, mut report) = report(&problem, &end)?;
         report.iterations += start.iterations;
         report.conditions[1] = map.condition;
         report.notes = notes;
@@ -334,49 +322,55 @@ impl Mllam {
             report,
         )
     }
+}
 
-    /// The noise variance, and how the fit went.
-    fn report(&self, problem: &Problem<'_>, end: &End) -> Result<(f64, FitReport)> {
-        let (d, k) = (end.basis.nrows(), end.basis.ncols());
-        let heads = problem.observations.len() * problem.outputs * k;
-        let labels = problem.labels();
-        // Rotations between B_X and the heads change nothing, so k² of the parameters are not there.
-        let freedom = ((d * k + heads) as f64 - (k * k) as f64).max(1.0);
-        let squares = problem.squares();
-        let residual = (squares - end.heads.explained).max(1e-14 * squares);
-        let noise = residual / (labels as f64 - freedom).max(0.05 * labels as f64);
-        // The evidence, as if both factors had normal priors of the size that they were found to have.
-        let step =
-            |lambda| steps::representation(problem, &end.heads, lambda).map(|(_, step)| step);
-        let (basis_prior, heads_prior) = (
-            (noise * d as f64).max(f64::MIN_POSITIVE),
-            (noise * heads as f64 / end.heads.size()).max(f64::MIN_POSITIVE),
-        );
-        let regular: HalfStep = step(basis_prior)?;
-        let mut volume = regular.volume(1);
-        for task in problem.project(end.basis.as_ref()) {
-            let mut gram = linalg::packed::unpack(&task.gram, k);
-            (0..k).for_each(|i| gram[(i, i)] += heads_prior);
-            let solver = linalg::cholesky(gram.as_ref(), "the equations of a head")?;
-            volume += (solver.log_det() - k as f64 * heads_prior.ln()) * problem.outputs as f64;
-        }
-        let penalised = residual + basis_prior * k as f64 + heads_prior * end.heads.size();
-        let count = labels as f64;
-        let report = FitReport {
-            iterations: end.trace.len() - 1,
-            converged: end.converged,
-            objective: residual,
-            residual,
-            lambda: 0.0,
-            freedom,
-            evidence: -0.5 * (count * (penalised / count).ln() + volume),
-            conditions: [regular.condition(), 1.0],
-            labels,
-            trace: end.trace.clone(),
-            notes: Vec::new(),
-        };
-        Ok((noise, report))
+/// The tasks that can say something of `B_X`, and how many cannot.
+fn usable<'a>(data: &'a TaskData, context: &TrainContext, k: usize) -> Result<(Tasks<'a>, usize)> {
+    let mut tasks = Tasks::new(data, context.stages.as_deref(), context.targets)?;
+    let short = tasks.leave_out_below(k);
+    Ok((tasks, short))
+}
+
+/// The noise variance, and how the fit went.
+fn report(problem: &Problem<'_>, end: &End) -> Result<(f64, FitReport)> {
+    let (d, k) = (end.basis.nrows(), end.basis.ncols());
+    let heads = problem.observations.len() * problem.outputs * k;
+    let labels = problem.labels();
+    // Rotations between B_X and the heads change nothing, so k² of the parameters are not there.
+    let freedom = ((d * k + heads) as f64 - (k * k) as f64).max(1.0);
+    let squares = problem.squares();
+    let residual = (squares - end.heads.explained).max(1e-14 * squares);
+    let noise = residual / (labels as f64 - freedom).max(0.05 * labels as f64);
+    // The evidence, as if both factors had normal priors of the size that they were found to have.
+    let step = |lambda| steps::representation(problem, &end.heads, lambda).map(|(_, step)| step);
+    let (basis_prior, heads_prior) = (
+        (noise * d as f64).max(f64::MIN_POSITIVE),
+        (noise * heads as f64 / end.heads.size()).max(f64::MIN_POSITIVE),
+    );
+    let regular: HalfStep = step(basis_prior)?;
+    let mut volume = regular.volume(1);
+    for task in problem.project(end.basis.as_ref()) {
+        let mut gram = linalg::packed::unpack(&task.gram, k);
+        (0..k).for_each(|i| gram[(i, i)] += heads_prior);
+        let solver = linalg::cholesky(gram.as_ref(), "the equations of a head")?;
+        volume += (solver.log_det() - k as f64 * heads_prior.ln()) * problem.outputs as f64;
     }
+    let penalised = residual + basis_prior * k as f64 + heads_prior * end.heads.size();
+    let count = labels as f64;
+    let report = FitReport {
+        iterations: end.trace.len() - 1,
+        converged: end.converged,
+        objective: residual,
+        residual,
+        lambda: 0.0,
+        freedom,
+        evidence: -0.5 * (count * (penalised / count).ln() + volume),
+        conditions: [regular.condition(), 1.0],
+        labels,
+        trace: end.trace.clone(),
+        notes: Vec::new(),
+    };
+    Ok((noise, report))
 }
 
 fn heads(problem: &Problem<'_>, basis: &Mat<f64>) -> Result<Heads> {

@@ -117,18 +117,16 @@ impl<'a> Tasks<'a> {
 
     /// All rows, as statistics.
     pub(super) fn problem(&self) -> Problem<'_> {
-        self.problem_of(|index| Cow::Borrowed(self.tasks[index].statistics.as_ref()))
-    }
-
-    fn problem_of<'b>(&'b self, statistics: impl Fn(usize) -> Cow<'b, Statistics>) -> Problem<'b> {
         Problem {
             feature_dim: self.feature_dim,
             task_dim: self.task_dim,
             outputs: self.outputs,
-            observations: (0..self.tasks.len())
-                .map(|index| Observation {
-                    statistics: statistics(index),
-                    features: self.tasks[index].features,
+            observations: self
+                .tasks
+                .iter()
+                .map(|task| Observation {
+                    statistics: Cow::Borrowed(task.statistics.as_ref()),
+                    features: task.features,
                 })
                 .collect(),
         }
@@ -151,21 +149,16 @@ impl<'a> Tasks<'a> {
 
     /// The statistics of a part of every task's rows.
     pub(super) fn part(&self, part: Part) -> Problem<'_> {
-        let mut statistics: Vec<Option<Statistics>> = self
-            .tasks
-            .par_iter()
-            .map(|task| {
-                let (inputs, labels) = self.rows(task, part);
-                let mut sum = Statistics::new(self.feature_dim, self.outputs);
-                sum.add_rows(&inputs, &labels);
-                Some(sum)
-            })
-            .collect();
+        let sum = |task: &Task<'_>| {
+            let (inputs, labels) = self.rows(task, part);
+            let mut sum = Statistics::new(self.feature_dim, self.outputs);
+            sum.add_rows(&inputs, &labels);
+            sum
+        };
+        let sums: Vec<Statistics> = self.tasks.par_iter().map(sum).collect();
         let mut problem = self.problem();
-        for (observation, own) in problem.observations.iter_mut().zip(&mut statistics) {
-            if let Some(own) = own.take() {
-                observation.statistics = Cow::Owned(own);
-            }
+        for (observation, sum) in problem.observations.iter_mut().zip(sums) {
+            observation.statistics = Cow::Owned(sum);
         }
         problem
     }
