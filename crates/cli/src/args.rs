@@ -134,6 +134,8 @@ pub(crate) enum OracleName {
     Neural,
     /// A matrix or network with its task map, trained together by mini-batch descent as published
     JointGd,
+    /// The paper's theory: alternating minimisation to choose tasks, least squares in the last stage
+    Mllam,
 }
 
 impl OracleName {
@@ -143,6 +145,7 @@ impl OracleName {
             Self::Exact => "exact",
             Self::Neural => "neural",
             Self::JointGd => "joint-gd",
+            Self::Mllam => "mllam",
         }
     }
 }

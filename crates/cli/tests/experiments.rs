@@ -129,6 +129,45 @@ fn results_do_not_depend_on_jobs_nor_on_the_run() {
 }
 
 #[test]
+fn the_papers_oracles_find_the_subspace_exactly_without_noise() {
+    let scratch = Scratch::new();
+    let text = SMALL.replace("noise = 0.5", "noise = 0.0");
+    let file = scratch.file("exact.toml", &text);
+    let out = scratch.path("out").display().to_string();
+    let output = taskscout(&[
+        "run", &file, "--oracle", "mllam", "--seeds", "1", "--out", &out,
+    ]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = results(&scratch.path("out"));
+    let column = rows[0]
+        .iter()
+        .position(|name| name == "subspace_similarity");
+    let passive: Vec<&Vec<String>> = rows.iter().filter(|row| row[2] == "passive").collect();
+    let similarity: f64 = passive.last().unwrap()[column.unwrap()].parse().unwrap();
+    assert!((1.0 - similarity).max(0.0).sqrt() < 1e-6, "{similarity}");
+    assert!(rows[1..].iter().all(|row| row[1] == "mllam"));
+    assert!(rows.iter().any(|row| row[2] == "aware"));
+}
+
+#[test]
+fn settings_of_an_oracle_are_checked_before_the_run() {
+    let scratch = Scratch::new();
+    for (settings, problem) in [("splits = 0", "`splits` is 0"), ("split = 1", "`split`")] {
+        let table = format!("[learner]\noracle = \"mllam\"\nmllam = {{ {settings} }}");
+        let file = scratch.file("bad.toml", &SMALL.replace("[learner]", &table));
+        refused(&taskscout(&["run", "--check", &file]), &[problem]);
+    }
+    let file = scratch.file(
+        "bad.toml",
+        &SMALL.replace("[learner]", "[learner]\noracle = \"best\""),
+    );
+    refused(
+        &taskscout(&["run", "--check", &file]),
+        &["learner.oracle", "mllam"],
+    );
+}
+
+#[test]
 fn another_seed_gives_other_results() {
     let scratch = Scratch::new();
     run_small(&scratch, "a", &["--seeds", "1"]);

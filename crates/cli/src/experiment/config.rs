@@ -8,6 +8,7 @@ use taskscout::design::Criterion;
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
+use taskscout::train::Mllam;
 use taskscout_neural::{DescentSettings, MlpShape, NeuralSettings};
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
@@ -210,6 +211,9 @@ pub(crate) struct LearnerConfig {
     pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
     pub(crate) lambda: Option<f64>,
+    /// The settings of the oracle `mllam`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mllam: Option<Mllam>,
     /// Pick tasks with a model of warm-up and exploration data only.
     pub(crate) stable_model: bool,
     /// What exploration designs minimise.
@@ -229,6 +233,7 @@ impl Default for LearnerConfig {
             descent: None,
             neural: NeuralSettings::default(),
             lambda: None,
+            mllam: None,
             stable_model: false,
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use taskscout::study::{External, Oracle};
-use taskscout::train::Exact;
+use taskscout::train::{Exact, Staged};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, Neural};
 
 use super::config::LearnerConfig;
@@ -17,6 +17,9 @@ pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
         OracleName::Exact => Oracle::Exact(Exact {
             lambda: learner.lambda,
             ..Exact::default()
+        }),
+        OracleName::Mllam => Oracle::Mllam(Staged {
+            mllam: learner.mllam.clone().unwrap_or_default(),
         }),
         OracleName::Neural => {
             let shape = learner.network.clone().unwrap_or_default();

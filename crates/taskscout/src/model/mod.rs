@@ -7,8 +7,8 @@ mod phi;
 use faer::{Mat, MatRef};
 pub use linear::Linear;
 pub use mlp::{Activation, Layer, Mlp};
-pub(crate) use phi::statistics_of_rows;
 pub use phi::{Custom, Phi, Representation};
+pub(crate) use phi::{row_major, statistics_of_rows};
 use serde::{Deserialize, Serialize};
 
 use crate::data::TaskData;

@@ -7,7 +7,7 @@ use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
-use crate::train::{Exact, Trainer};
+use crate::train::{Exact, Staged, Trainer};
 use std::sync::Arc;
 
 /// All settings of a study.
@@ -56,6 +56,9 @@ fn one() -> usize {
 pub enum Oracle {
     /// Regularised joint least squares on statistics.
     Exact(Exact),
+    /// The paper's: alternating minimisation to choose tasks, least squares over the last two
+    /// stages in the end.
+    Mllam(Staged),
     /// An oracle from outside this crate, known to a file by its name and settings only.
     External(External),
 }
@@ -127,6 +130,7 @@ impl Oracle {
     pub fn name(&self) -> &str {
         match self {
             Self::Exact(_) => "exact",
+            Self::Mllam(_) => "mllam",
             Self::External(external) => &external.name,
         }
     }
@@ -134,12 +138,21 @@ impl Oracle {
     pub(super) fn trainer(&self) -> Result<&dyn Trainer> {
         match self {
             Self::Exact(exact) => Ok(exact),
+            Self::Mllam(staged) => Ok(staged),
             Self::External(external) => external.trainer.as_deref().ok_or_else(|| {
                 Error::State(format!(
                     "the oracle `{}` is not part of the study's file: attach it before going on",
                     external.name
                 ))
             }),
+        }
+    }
+
+    /// The oracle of the model that chooses tasks, where it is another one.
+    pub(super) fn planner(&self) -> Option<&dyn Trainer> {
+        match self {
+            Self::Mllam(staged) => Some(&staged.mllam),
+            _ => None,
         }
     }
 
@@ -228,6 +241,9 @@ impl StudyConfig {
                 "outputs",
                 "is above 1, which active strategies cannot plan for: use `passive`",
             ));
+        }
+        if let Oracle::Mllam(staged) = &self.oracle {
+            staged.mllam.validate()?;
         }
         if self.targets.is_empty() {
             return Err(Error::setting(

@@ -126,7 +126,7 @@ struct Start {
 /// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
 const STARTS_KEPT: usize = 2;
 
-/// Models by the version of the data; empty in a clone and after loading.
+/// Models by the version of the data and whether they are for planning alone; empty in a clone and after loading.
 #[derive(Debug, Default)]
 struct Cache {
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
@@ -375,7 +375,7 @@ impl Study {
             k: Some(model.dim() - 1),
             ..self.train_context(self.config.stable_model)
         };
-        let smaller = self.config.oracle.trainer()?.fit(&self.data, &fewer)?;
+        let smaller = self.planner()?.fit(&self.data, &fewer)?;
         Ok(model.report.evidence > smaller.report.evidence)
     }
 
@@ -500,13 +500,21 @@ impl Study {
 
     /// The model that picks tasks.
     fn planning_model(&self) -> Result<Arc<Model>> {
-        if !self.config.stable_model {
+        let stable = self.config.stable_model;
+        if !stable && self.config.oracle.planner().is_none() {
             return self.model();
         }
         self.cached(true, || {
-            let trainer = self.config.oracle.trainer()?;
-            trainer.fit(&self.data, &self.train_context(true))
+            self.planner()?.fit(&self.data, &self.train_context(stable))
         })
+    }
+
+    /// The oracle of the model that picks tasks.
+    fn planner(&self) -> Result<&dyn Trainer> {
+        match self.config.oracle.planner() {
+            Some(planner) => Ok(planner),
+            None => self.config.oracle.trainer(),
+        }
     }
 
     fn train_context(&self, stable: bool) -> TrainContext {
@@ -531,13 +539,13 @@ impl Study {
     }
 
     /// The model kept for this version of the data, or a new one.
-    fn cached(&self, stable: bool, fit: impl FnOnce() -> Result<Model>) -> Result<Arc<Model>> {
+    fn cached(&self, planning: bool, fit: impl FnOnce() -> Result<Model>) -> Result<Arc<Model>> {
         let version = self.data.version();
         let known = {
             let cache = self.cache.lock();
             cache
                 .iter()
-                .find(|(at, kind, _)| (*at, *kind) == (version, stable))
+                .find(|(at, kind, _)| (*at, *kind) == (version, planning))
                 .map(|(_, _, model)| Arc::clone(model))
         };
         if let Some(model) = known {
@@ -546,8 +554,8 @@ impl Study {
         // Not under the lock: a fit works in parallel, and may take a while.
         let model = Arc::new(fit()?);
         let mut cache = self.cache.lock();
-        cache.retain(|(at, kind, _)| *at == version && *kind != stable);
-        cache.push((version, stable, Arc::clone(&model)));
+        cache.retain(|(at, kind, _)| *at == version && *kind != planning);
+        cache.push((version, planning, Arc::clone(&model)));
         Ok(model)
     }
 

@@ -96,7 +96,7 @@ fn sources(data: &TaskData, context: &TrainContext) -> Result<FullRidge> {
 }
 
 /// Refuses a `k` that the data cannot determine.
-fn check_rank(problem: &Problem<'_>, k: usize) -> Result<()> {
+pub(super) fn check_rank(problem: &Problem<'_>, k: usize) -> Result<()> {
     let tasks = problem.observations.len() * problem.outputs;
     let limit = problem.feature_dim.min(problem.map_dim()).min(tasks);
     if k == 0 || k > limit {
@@ -144,7 +144,7 @@ impl Factors {
     }
 
     /// The penalty that the prior of these factors' size gives, before the evidence is heard.
-    fn prior_lambda(&self, problem: &Problem<'_>, noise: f64) -> f64 {
+    pub(super) fn prior_lambda(&self, problem: &Problem<'_>, noise: f64) -> f64 {
         let known = self.unknowns().min(problem.labels()) as f64;
         (noise * known / self.penalty().max(f64::MIN_POSITIVE)).max(f64::MIN_POSITIVE)
     }
@@ -188,8 +188,8 @@ impl Fit {
 }
 
 /// One half-step: the new factor, and what its equations say about the fit.
-struct HalfStep {
-    factor: Mat<f64>,
+pub(super) struct HalfStep {
+    pub(super) factor: Mat<f64>,
     solver: Cholesky,
     unknowns: usize,
     /// Right-hand side times solution: what the fit explains of `Σ y²`.
@@ -204,8 +204,13 @@ impl HalfStep {
         (self.unknowns as f64 - self.ridge * self.solver.inverse_trace()) * copies as f64
     }
 
+    /// Estimated condition number of the equations.
+    pub(super) fn condition(&self) -> f64 {
+        self.solver.condition()
+    }
+
     /// `log det (K/λ + I)`.
-    fn volume(&self, copies: usize) -> f64 {
+    pub(super) fn volume(&self, copies: usize) -> f64 {
         (self.solver.log_det() - self.unknowns as f64 * self.ridge.ln()) * copies as f64
     }
 }
@@ -386,23 +391,34 @@ fn representation_step(
     map: MatRef<'_, f64>,
     lambda: f64,
 ) -> Result<HalfStep> {
-    let (mut matrix, rhs) = problem.representation_equations(map);
+    let (matrix, rhs) = problem.representation_equations(map);
+    solve_representation(problem.feature_dim, matrix, &rhs, lambda)
+}
+
+/// Solves the equations for a `B_X` of `d` rows.
+pub(super) fn solve_representation(
+    d: usize,
+    mut matrix: Mat<f64>,
+    rhs: &Mat<f64>,
+    lambda: f64,
+) -> Result<HalfStep> {
     let ridge = add_ridge(&mut matrix, lambda);
     let solver = linalg::cholesky(matrix.as_ref(), "the equations of the representation")?;
     let solution = solver.solve(rhs.as_ref());
-    let d = problem.feature_dim;
-    let factor = Mat::from_fn(d, map.nrows(), |a, i| solution[(i * d + a, 0)]);
+    let unknowns = solution.nrows();
+    let factor = Mat::from_fn(d, unknowns / d.max(1), |a, i| solution[(i * d + a, 0)]);
     let explained = inner(rhs.as_ref(), solution.as_ref());
     Ok(HalfStep {
         factor,
         solver,
-        unknowns: d * map.nrows(),
+        unknowns,
         explained,
         ridge,
     })
 }
 
-fn add_ridge(matrix: &mut Mat<f64>, lambda: f64) -> f64 {
+/// Adds `λ`, or the least that keeps the equations solvable, and says which.
+pub(super) fn add_ridge(matrix: &mut Mat<f64>, lambda: f64) -> f64 {
     // A floor relative to the matrix keeps the factorisation defined as λ → 0.
     let largest = (0..matrix.nrows())
         .map(|i| matrix[(i, i)])

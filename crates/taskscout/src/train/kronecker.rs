@@ -45,6 +45,18 @@ pub struct Projected {
     pub moments: Vec<Vec<f64>>,
 }
 
+impl Projected {
+    /// Of statistics that are under `φ` already.
+    pub(crate) fn of(statistics: &Statistics) -> Self {
+        Self {
+            gram: statistics.gram().to_vec(),
+            moments: (0..statistics.outputs())
+                .map(|output| statistics.moment(output).to_vec())
+                .collect(),
+        }
+    }
+}
+
 impl<'a> Problem<'a> {
     /// The rows of the named stages (all, if `None`) and of the targets.
     pub(crate) fn new(
@@ -177,13 +189,22 @@ impl<'a> Problem<'a> {
 
     /// The equations for `B_X` given `B`, ordered embedding coordinate, then feature.
     pub(crate) fn representation_equations(&self, map: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
-        let (d, k) = (self.feature_dim, map.nrows());
+        self.representation_equations_for(map.nrows(), |w, output| self.embedding(map, w, output))
+    }
+
+    /// The equations for `B_X` given the embedding of every observation and output.
+    pub(crate) fn representation_equations_for(
+        &self,
+        k: usize,
+        embedding: impl Fn(usize, usize) -> Vec<f64>,
+    ) -> (Mat<f64>, Mat<f64>) {
+        let d = self.feature_dim;
         let pairs = packed::len(k);
         let mut rhs = Mat::zeros(k * d, 1);
         let mut weights = Mat::<f64>::zeros(self.observations.len(), pairs);
         for (w, observation) in self.observations.iter().enumerate() {
             for output in 0..self.outputs {
-                let c = self.embedding(map, w, output);
+                let c = embedding(w, output);
                 let moment = observation.statistics.moment(output);
                 for i in 0..k {
                     (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] += c[i] * c[j]);

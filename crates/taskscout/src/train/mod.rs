@@ -3,23 +3,32 @@
 //! | oracle | what it does |
 //! |---|---|
 //! | [`Exact`] | regularised joint least squares over both factors, on statistics alone |
+//! | [`Mllam`] | alternating minimisation with a head for every task |
+//! | [`Erm`] | joint least squares over the last two stages, then the target's head |
+//! | [`Staged`] | the paper's: [`Mllam`] to choose tasks, [`Erm`] in the end |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
 //! | [`guard`] | picks the target's predictor so that transfer never costs more than it gives |
 
 mod conjugate;
+mod erm;
 mod exact;
 pub mod guard;
 mod initial;
 mod kronecker;
+mod mllam;
 mod rank;
 mod ridge;
+mod staged;
 mod task_map;
 
+pub use erm::Erm;
 pub use exact::Exact;
 pub use guard::{Choice, Head, Predictor, PredictorKind};
 pub use kronecker::{Projected, ridge_map};
+pub use mllam::Mllam;
 pub use ridge::{RidgeFit, ridge};
+pub use staged::Staged;
 pub use task_map::task_map;
 
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};

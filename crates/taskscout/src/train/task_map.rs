@@ -28,23 +28,53 @@ pub fn task_map(
     Ok(TaskMap::new(matrix, problem.task_dim))
 }
 
+/// Directions that no task has shown are held at 0 by this share of the largest information.
+const UNSEEN: f64 = 1e-10;
+
+/// A fitted map, and the estimated condition number of its equations.
+pub(super) struct MapFit {
+    pub(super) matrix: Mat<f64>,
+    pub(super) condition: f64,
+}
+
 fn fit(problem: &Problem<'_>, representation: MatRef<'_, f64>) -> Result<Mat<f64>> {
-    let (k, p) = (representation.ncols(), problem.task_dim);
-    let tasks = linalg::svd(problem.design_matrix().as_ref(), "the task features")?;
-    let rank = tasks.s.iter().filter(|&&s| s > 1e-10 * tasks.s[0]).count();
-    if rank < p {
+    let (rank, needed) = (spanned(problem)?, problem.task_dim);
+    if rank < needed {
         return Err(Error::RankDeficient {
             what: "the set of tasks".into(),
             rank,
-            needed: p,
+            needed,
             remedy: "collect from more directions of the task space".into(),
         });
     }
+    Ok(solve(problem, representation, 0.0)?.matrix)
+}
+
+/// The map of the tasks that there are, whether or not they span the task features: what no task
+/// has shown is 0.
+pub(super) fn fit_any(problem: &Problem<'_>, representation: MatRef<'_, f64>) -> Result<MapFit> {
+    let complete = spanned(problem)? == problem.task_dim;
+    solve(problem, representation, if complete { 0.0 } else { UNSEEN })
+}
+
+/// Dimensions of the task features that the tasks span.
+fn spanned(problem: &Problem<'_>) -> Result<usize> {
+    let tasks = linalg::svd(problem.design_matrix().as_ref(), "the task features")?;
+    Ok(tasks.s.iter().filter(|&&s| s > 1e-10 * tasks.s[0]).count())
+}
+
+fn solve(problem: &Problem<'_>, representation: MatRef<'_, f64>, share: f64) -> Result<MapFit> {
+    let (k, p) = (representation.ncols(), problem.task_dim);
     let projected = problem.project(representation);
-    let (matrix, rhs) = problem.map_equations(&projected, k);
+    let (mut matrix, rhs) = problem.map_equations(&projected, k);
+    let largest = (0..k * p).map(|i| matrix[(i, i)]).fold(0.0, f64::max);
+    (0..k * p).for_each(|i| matrix[(i, i)] += share * largest);
     let solver = linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
     let solution = solver.solve(rhs.as_ref());
-    Ok(Mat::from_fn(k, problem.map_dim(), |i, column| {
-        solution[(i * p + column % p, column / p)]
-    }))
+    Ok(MapFit {
+        matrix: Mat::from_fn(k, problem.map_dim(), |i, column| {
+            solution[(i * p + column % p, column / p)]
+        }),
+        condition: solver.condition(),
+    })
 }
