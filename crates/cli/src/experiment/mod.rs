@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod folder;
+mod models;
 mod schedule;
 mod trial;
 
@@ -123,7 +124,12 @@ fn run_trials(
         .map_err(|error| CliError::Failure(format!("cannot start worker threads: {error}")))?;
     let one = |(seed, contender): (u64, Contender)| -> Result<Vec<ResultRow>> {
         let name = format!("{contender} seed {seed}");
-        if let Some(rows) = folder.finished(contender, seed)? {
+        let model = options
+            .save_models
+            .then(|| folder.model_path(contender, seed));
+        // A trial whose model is asked for and missing is run again.
+        let has_model = model.as_ref().is_none_or(|model| model.exists());
+        if let Some(rows) = folder.finished(contender, seed)?.filter(|_| has_model) {
             progress.trial(&name, "kept from the run before");
             return Ok(rows);
         }
@@ -134,6 +140,7 @@ fn run_trials(
             &prepared.rounds,
             contender,
             seed,
+            model.as_deref(),
             on_round,
         )?;
         folder.keep(contender, seed, &rows)?;
