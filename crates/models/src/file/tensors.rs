@@ -110,12 +110,12 @@ impl<'a> Reader<'a> {
         self.tensors.tensor(name).is_ok()
     }
 
-    /// A tensor of two dimensions: rows, columns, and the numbers row by row.
+    /// A tensor of two dimensions, none of them 0: rows, columns, and the numbers row by row.
     fn block(&self, name: &str) -> Result<(usize, usize, Vec<f64>)> {
         let (shape, values) = self.values(name)?;
         match shape[..] {
-            [rows, columns] => Ok((rows, columns, values)),
-            _ => Err(wrong(name, &shape, "a matrix")),
+            [rows, columns] if rows > 0 && columns > 0 => Ok((rows, columns, values)),
+            _ => Err(wrong(name, &shape, "a matrix with entries")),
         }
     }
 
@@ -127,10 +127,7 @@ impl<'a> Reader<'a> {
 
     /// Rows of equal length.
     pub(super) fn rows(&self, name: &str) -> Result<Vec<Vec<f64>>> {
-        let (rows, columns, values) = self.block(name)?;
-        if columns == 0 {
-            return Err(wrong(name, &[rows, columns], "a matrix with entries"));
-        }
+        let (_, columns, values) = self.block(name)?;
         Ok(values.chunks_exact(columns).map(<[f64]>::to_vec).collect())
     }
 
