@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::hygiene;
+use crate::python;
 use crate::steps::{Failure, Step, run};
 use crate::workspace::Workspace;
 
@@ -49,11 +50,32 @@ fn documentation(workspace: &Workspace) -> Outcome {
     Ok(None)
 }
 
-/// All tests but those in the documentation, by cargo-nextest where it is installed.
+/// All tests but those in the documentation, by cargo-nextest where it is installed, with a Python
+/// to compare with where one can be made.
 fn tests(workspace: &Workspace) -> Outcome {
+    let mut remarks = Vec::new();
+    let python = match std::env::var_os(python::TEST.variable) {
+        Some(given) => Some(PathBuf::from(given)),
+        None => python::TEST.interpreter(workspace).map_or_else(
+            |failure| {
+                let reason = failure.to_string().replace('\n', ";");
+                remarks.push(format!("without onnxruntime: {reason}"));
+                None
+            },
+            Some,
+        ),
+    };
+    let test = |arguments: &[&str]| {
+        let mut command = workspace.cargo(arguments);
+        if let Some(python) = &python {
+            command.env(python::TEST.variable, python);
+        }
+        run(&mut command)
+    };
+    let remark = |remarks: Vec<String>| (!remarks.is_empty()).then(|| remarks.join("; "));
     if workspace.has_subcommand("nextest") {
-        run(&mut workspace.cargo(&["nextest", "run", "--workspace"]))?;
-        return Ok(None);
+        test(&["nextest", "run", "--workspace"])?;
+        return Ok(remark(remarks));
     }
     // Not `--all-targets`: that would start the benchmarks too.
     let arguments = [
@@ -64,10 +86,11 @@ fn tests(workspace: &Workspace) -> Outcome {
         "--tests",
         "--examples",
     ];
-    run(&mut workspace.cargo(&arguments))?;
-    Ok(Some(String::from(
+    test(&arguments)?;
+    remarks.push(String::from(
         "by `cargo test`: cargo-nextest is not installed",
-    )))
+    ));
+    Ok(remark(remarks))
 }
 
 fn doc_tests(workspace: &Workspace) -> Outcome {

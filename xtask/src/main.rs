@@ -46,7 +46,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Help => print!("{}", tasks::help()),
         Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
-        Task::BenchPython => println!("{}", python::environment(&workspace)?.display()),
+        Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask bench`, and the Python environment that the benchmarks compare themselves in.
+//! `cargo xtask bench`, and the Python environments that benchmarks and tests compare themselves in.
 //!
-//! The environment lies in `target/bench-venv` and holds numpy, and cvxpy with its solver Clarabel.
-//! It is made on first use and kept. One that lacks a package is completed; a broken one (a lost
-//! network, an interrupted run) is made anew.
+//! Environments lie in the target folder: `bench-venv` holds numpy, and cvxpy with its solver
+//! Clarabel; `test-venv` holds numpy and onnxruntime. They are made on first use and kept. One that
+//! lacks a package is completed; a broken one (a lost network, an interrupted run) is made anew.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,42 +10,81 @@ use std::process::{Command, Stdio};
 use crate::steps::{Failure, run};
 use crate::workspace::Workspace;
 
-/// How the benchmarks are told which Python to compare with.
-const INTERPRETER_VARIABLE: &str = "TASKSCOUT_BENCH_PYTHON";
-
-/// What the benchmarks import, by the names that `pip` knows too.
-const PACKAGES: [&str; 3] = ["numpy", "cvxpy", "clarabel"];
-
-/// Runs the benchmarks of the library in that environment.
-pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
-    let interpreter = environment(workspace)?;
-    let mut command = workspace.cargo(&["bench", "--package", "taskscout"]);
-    run(command.env(INTERPRETER_VARIABLE, interpreter))
+/// An environment: where it lies, what it holds, and how programs are told of it.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    folder: &'static str,
+    /// Modules to import, by the names that `pip` knows too.
+    packages: &'static [&'static str],
+    /// The variable that names its interpreter.
+    pub(crate) variable: &'static str,
+    /// What to do instead.
+    otherwise: &'static str,
 }
 
-/// Makes the environment unless it is there, and returns the path of its interpreter.
-///
-/// Whatever it has to say goes to standard error, so that standard output is free for the path.
-pub(crate) fn environment(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    let folder = workspace.target_dir().join("bench-venv");
-    let interpreter = interpreter_in(&folder);
-    if imports(&interpreter, &PACKAGES) {
-        return Ok(interpreter);
+/// What the benchmarks compare with.
+pub(crate) const BENCH: Environment = Environment {
+    folder: "bench-venv",
+    packages: &["numpy", "cvxpy", "clarabel"],
+    variable: "TASKSCOUT_BENCH_PYTHON",
+    otherwise: "run `cargo bench`",
+};
+
+/// What the tests compare with.
+pub(crate) const TEST: Environment = Environment {
+    folder: "test-venv",
+    packages: &["numpy", "onnxruntime"],
+    variable: "TASKSCOUT_TEST_PYTHON",
+    otherwise: "run `cargo test`",
+};
+
+/// Runs the benchmarks of the library in their environment.
+pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
+    let interpreter = BENCH.interpreter(workspace)?;
+    let mut command = workspace.cargo(&["bench", "--package", "taskscout"]);
+    run(command.env(BENCH.variable, interpreter))
+}
+
+impl Environment {
+    /// Makes the environment unless it is there, and returns the path of its interpreter.
+    ///
+    /// Whatever it has to say goes to standard error, so that standard output is free for the path.
+    pub(crate) fn interpreter(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
+        let folder = workspace.target_dir().join(self.folder);
+        let interpreter = interpreter_in(&folder);
+        if imports(&interpreter, self.packages) {
+            return Ok(interpreter);
+        }
+        let place = format!("the Python environment in target/{}", self.folder);
+        if imports(&interpreter, &["numpy", "pip"]) {
+            eprintln!("xtask: completing {place}");
+        } else {
+            eprintln!("xtask: making {place}");
+            make(&folder)?;
+        }
+        self.install(&interpreter)?;
+        if imports(&interpreter, self.packages) {
+            return Ok(interpreter);
+        }
+        Err(Failure::new(format!("{place} does not work")).with_remedy("delete it and try again"))
     }
-    if imports(&interpreter, &["numpy", "pip"]) {
-        eprintln!("xtask: completing the Python environment in target/bench-venv");
-    } else {
-        eprintln!("xtask: making a Python environment in target/bench-venv");
-        make(&folder)?;
+
+    /// Installs the packages that are not there yet.
+    fn install(&self, interpreter: &Path) -> Result<(), Failure> {
+        let mut install = Command::new(interpreter);
+        install.args(["-m", "pip", "install", "--quiet"]);
+        install
+            .arg("--disable-pip-version-check")
+            .args(self.packages);
+        run(install.stdout(Stdio::null())).map_err(|failure| {
+            failure.with_remedy(format!(
+                "check the network, or set {} to a Python that has {} and {}",
+                self.variable,
+                self.packages.join(", "),
+                self.otherwise
+            ))
+        })
     }
-    install(&interpreter)?;
-    if imports(&interpreter, &PACKAGES) {
-        return Ok(interpreter);
-    }
-    Err(
-        Failure::new("the Python environment in target/bench-venv does not work")
-            .with_remedy("delete it and try again"),
-    )
 }
 
 /// An empty environment, in place of whatever the folder holds.
@@ -55,20 +94,6 @@ fn make(folder: &Path) -> Result<(), Failure> {
     make.args(["-m", "venv", "--clear"]).arg(folder);
     run(make.stdout(Stdio::null())).map_err(|failure| {
         failure.with_remedy("install Python 3 with its venv module (python3-venv on Debian)")
-    })
-}
-
-/// Installs the packages that are not there yet.
-fn install(interpreter: &Path) -> Result<(), Failure> {
-    let mut install = Command::new(interpreter);
-    install.args(["-m", "pip", "install", "--quiet"]);
-    install.arg("--disable-pip-version-check").args(PACKAGES);
-    run(install.stdout(Stdio::null())).map_err(|failure| {
-        failure.with_remedy(format!(
-            "check the network, or set {INTERPRETER_VARIABLE} to a Python that has {} \
-             and run `cargo bench`",
-            PACKAGES.join(", ")
-        ))
     })
 }
 

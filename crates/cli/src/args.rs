@@ -7,6 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
+use crate::model::options::{
+    EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
+};
 
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
@@ -43,6 +46,14 @@ pub(crate) enum Command {
     #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Design(Box<DesignOptions>),
+    /// Write a saved model in a format that other programs run
+    #[command(long_about = EXPORT_ABOUT, after_long_help = EXPORT_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Export(ExportOptions),
+    /// Predict with a saved model, and say how far to trust it
+    #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Predict(PredictOptions),
 }
 
 /// The experiments that come with the command.
@@ -119,6 +130,9 @@ pub(crate) struct ExperimentOptions {
     /// Replace whatever run the folder holds
     #[arg(long)]
     pub(crate) force: bool,
+    /// Save the last model of every strategy and seed into DIR/models, for `predict` and `export`
+    #[arg(long)]
+    pub(crate) save_models: bool,
     /// Print the summary as JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

@@ -40,6 +40,16 @@ impl From<taskscout::Error> for CliError {
     }
 }
 
+impl From<taskscout_models::Error> for CliError {
+    fn from(error: taskscout_models::Error) -> Self {
+        match error {
+            taskscout_models::Error::Library(error) => error.into(),
+            taskscout_models::Error::Write(_) => Self::Failure(error.to_string()),
+            _ => Self::Input(error.to_string()),
+        }
+    }
+}
+
 impl From<taskscout_tables::Error> for CliError {
     fn from(error: taskscout_tables::Error) -> Self {
         Self::Input(error.to_string())

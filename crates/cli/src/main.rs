@@ -4,6 +4,7 @@ mod args;
 mod design;
 mod error;
 mod experiment;
+mod model;
 mod progress;
 
 use clap::Parser as _;
@@ -48,5 +49,7 @@ fn dispatch(cli: Cli) -> Result<()> {
             experiment::execute(config, &options)
         }
         Command::Design(options) => design::execute(&options),
+        Command::Export(options) => model::export(&options),
+        Command::Predict(options) => model::predict(&options),
     }
 }

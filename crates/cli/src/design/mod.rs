@@ -14,7 +14,7 @@ pub(crate) mod options;
 mod outcome;
 mod reason;
 mod refusal;
-mod say;
+pub(crate) mod say;
 mod source;
 mod tidy;
 

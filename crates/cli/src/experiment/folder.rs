@@ -20,6 +20,8 @@ const FILES: [&str; 5] = [
 ];
 /// Where finished trials are kept, so that a stopped run can go on.
 const TRIALS: &str = "trials";
+/// Where models are kept.
+const MODELS: &str = "models";
 
 /// The folder of a run.
 pub(crate) struct RunFolder {
@@ -27,6 +29,7 @@ pub(crate) struct RunFolder {
     settings: Value,
     /// Whether another run's files have to go first.
     replaces: bool,
+    save_models: bool,
 }
 
 impl RunFolder {
@@ -46,6 +49,7 @@ impl RunFolder {
             path,
             settings,
             replaces: false,
+            save_models: options.save_models,
         };
         match folder.known_settings()? {
             Some(known) if options.resume => folder.check_same(&known)?,
@@ -66,8 +70,11 @@ impl RunFolder {
         if self.replaces {
             self.clear()?;
         }
-        std::fs::create_dir_all(self.path.join(TRIALS))
-            .map_err(|error| self.unusable("create", &error))?;
+        let models = self.save_models.then_some(MODELS);
+        for name in [TRIALS].into_iter().chain(models) {
+            std::fs::create_dir_all(self.path.join(name))
+                .map_err(|error| self.unusable("create", &error))?;
+        }
         let text = serde_json::to_string_pretty(&self.settings)
             .map_err(|error| CliError::Failure(format!("cannot write the settings: {error}")))?;
         write_atomically(self.path.join(FILES[0]), (text + "\n").as_bytes())
@@ -115,13 +122,15 @@ impl RunFolder {
         for file in FILES {
             remove(std::fs::remove_file(self.path.join(file))).map_err(failed)?;
         }
-        let Ok(trials) = std::fs::read_dir(self.path.join(TRIALS)) else {
-            return Ok(());
-        };
-        for entry in trials {
-            let path = entry.map_err(failed)?.path();
-            if path.extension().is_some_and(|extension| extension == "csv") {
-                remove(std::fs::remove_file(path)).map_err(failed)?;
+        for (name, ending) in [(TRIALS, "csv"), (MODELS, "safetensors")] {
+            let Ok(entries) = std::fs::read_dir(self.path.join(name)) else {
+                continue;
+            };
+            for entry in entries {
+                let path = entry.map_err(failed)?.path();
+                if path.extension().is_some_and(|found| found == ending) {
+                    remove(std::fs::remove_file(path)).map_err(failed)?;
+                }
             }
         }
         Ok(())
@@ -148,6 +157,13 @@ impl RunFolder {
         self.path
             .join(TRIALS)
             .join(format!("{contender}-{seed}.csv"))
+    }
+
+    /// Where the model of a trial is saved.
+    pub(crate) fn model_path(&self, contender: Contender, seed: u64) -> PathBuf {
+        self.path
+            .join(MODELS)
+            .join(format!("{contender}-seed{seed}.safetensors"))
     }
 
     /// The rows of a trial that had been finished.

@@ -3,6 +3,7 @@
 pub(crate) mod all;
 pub(crate) mod config;
 mod folder;
+mod models;
 mod oracle;
 mod schedule;
 mod trial;
@@ -186,7 +187,12 @@ fn run_trials(
     // The outer error is the folder's and ends the run, the inner one is the trial's own.
     let one = |&(seed, contender): &(u64, Contender)| -> Result<Result<Vec<ResultRow>>> {
         let name = format!("{contender} seed {seed}");
-        if let Some(rows) = folder.finished(contender, seed)? {
+        let model = options
+            .save_models
+            .then(|| folder.model_path(contender, seed));
+        // A trial whose model is asked for and missing is run again.
+        let has_model = model.as_ref().is_none_or(|model| model.exists());
+        if let Some(rows) = folder.finished(contender, seed)?.filter(|_| has_model) {
             progress.trial(&name, "kept from the run before");
             return Ok(Ok(rows));
         }
@@ -197,6 +203,7 @@ fn run_trials(
             &prepared.rounds,
             contender,
             seed,
+            model.as_deref(),
             on_round,
         );
         match &outcome {

@@ -1,5 +1,6 @@
 //! One trial: a strategy and a seed, from the first plan to the last loss.
 
+use std::path::Path;
 use std::time::Instant;
 
 use taskscout::data::Stage;
@@ -14,6 +15,7 @@ use taskscout_report::{ResultRow, TARGET_ONLY};
 use taskscout_worlds::Synthetic;
 
 use super::config::{ExperimentConfig, StrategyRun};
+use super::models;
 use super::schedule::Rounds;
 use crate::error::Result;
 
@@ -38,24 +40,28 @@ impl std::fmt::Display for Contender {
     }
 }
 
-/// Runs a trial; `on_round` hears of every finished round.
+/// Runs a trial, and saves its last model if a path is given; `on_round` hears of every finished
+/// round.
 pub(crate) fn run(
     config: &ExperimentConfig,
     world: &Synthetic,
     rounds: &Rounds,
     contender: Contender,
     seed: u64,
+    model: Option<&Path>,
     on_round: impl Fn(),
 ) -> Result<Vec<ResultRow>> {
     match contender {
-        Contender::TargetOnly => target_only(config, world, rounds, seed).map(|row| vec![row]),
+        Contender::TargetOnly => {
+            target_only(config, world, rounds, seed, model).map(|row| vec![row])
+        }
         Contender::Strategy(run) => Trial {
             config,
             world: world.clone(),
             seed,
             run,
         }
-        .strategy(rounds, on_round),
+        .strategy(rounds, model, on_round),
     }
 }
 
@@ -105,6 +111,7 @@ fn target_only(
     world: &Synthetic,
     rounds: &Rounds,
     seed: u64,
+    model: Option<&Path>,
 ) -> Result<ResultRow> {
     let started = Instant::now();
     let passive = StrategyRun::plain(StrategyKind::Passive);
@@ -112,13 +119,16 @@ fn target_only(
     let mut rng = derive(seed, Purpose::Target, &[0]);
     study.tell_target(0, &world.sample_target(config.target.samples, &mut rng)?)?;
     let choices = study.target_only()?;
-    let predictor = choices.first().and_then(Choice::predictor);
+    let train_s = started.elapsed().as_secs_f64();
+    let (choice, contender) = (choices.first(), Contender::TargetOnly);
+    models::save(model, &study, choice, &config.name, contender)?;
+    let predictor = choice.and_then(Choice::predictor);
     Ok(ResultRow {
         returned_loss: predictor
             .map(|predictor| world.target_loss(predictor))
             .transpose()?,
         predictor: Some(PredictorKind::TargetOnly.to_string()),
-        train_s: started.elapsed().as_secs_f64(),
+        train_s,
         ..blank_row(config, TARGET_ONLY.into(), seed)
     })
 }
@@ -131,7 +141,12 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn strategy(mut self, rounds: &Rounds, on_round: impl Fn()) -> Result<Vec<ResultRow>> {
+    fn strategy(
+        mut self,
+        rounds: &Rounds,
+        model: Option<&Path>,
+        on_round: impl Fn(),
+    ) -> Result<Vec<ResultRow>> {
         let mut study = Study::new(study_config(
             self.config,
             &self.world,
@@ -147,6 +162,7 @@ impl Trial<'_> {
                 .sample_target(self.config.target.samples, &mut rng)?,
         )?;
         let mut rows = Vec::with_capacity(rounds.budgets.len());
+        let mut last = None;
         for &budget in &rounds.budgets {
             let clock = Instant::now();
             let plan = study.ask(budget)?;
@@ -164,8 +180,11 @@ impl Trial<'_> {
                 design_s,
                 ..row
             });
+            last = choices.into_iter().next();
             on_round();
         }
+        let contender = Contender::Strategy(self.run);
+        models::save(model, &study, last.as_ref(), &self.config.name, contender)?;
         Ok(rows)
     }
 

@@ -71,6 +71,20 @@ impl Polynomial {
         self.table.names()
     }
 
+    /// Each monomial as its variables (from 0, rising) with their powers; none for the constant.
+    ///
+    /// ```
+    /// use taskscout::features::Polynomial;
+    /// let map = Polynomial::new(2, 2, true)?;
+    /// assert_eq!(map.powers()[0], []); // 1
+    /// assert_eq!(map.powers()[4], [(0, 1), (1, 1)]); // w1*w2
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn powers(&self) -> Vec<Vec<(usize, u32)>> {
+        graded(self.input_dim, self.degree, self.constant)
+    }
+
     /// Writes the features of one row.
     pub(super) fn evaluate(&self, row: &[f64], out: &mut [f64]) {
         self.table.evaluate(row, out);

@@ -36,6 +36,26 @@ impl Linear {
         })
     }
 
+    /// Takes a matrix as it is, bit for bit: for a representation that was saved.
+    ///
+    /// # Errors
+    /// A matrix without entries, or one that is not finite.
+    pub fn from_matrix(matrix: Mat<f64>) -> Result<Self> {
+        if matrix.nrows() == 0 || matrix.ncols() == 0 {
+            return Err(Error::setting(
+                "representation",
+                "has a size of 0: give at least 1",
+            ));
+        }
+        if !linalg::is_finite(matrix.as_ref()) {
+            return Err(Error::NotFinite {
+                place: "an entry of the representation".into(),
+                value: f64::NAN,
+            });
+        }
+        Ok(Self { matrix })
+    }
+
     /// Takes `B_X` with columns that are orthonormal already.
     pub(crate) fn from_basis(matrix: Mat<f64>) -> Self {
         Self { matrix }

@@ -37,6 +37,12 @@ impl TaskMap {
         self.matrix.as_ref()
     }
 
+    /// Number of features of a task, targets' own coordinates included.
+    #[must_use]
+    pub fn task_dim(&self) -> usize {
+        self.task_dim
+    }
+
     /// The columns of an output; outputs are counted from 0.
     pub(crate) fn output(&self, output: usize) -> MatRef<'_, f64> {
         self.matrix

@@ -1,0 +1,97 @@
+//! The options of `taskscout export` and `taskscout predict`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// What stands above the options of `export` in the long help.
+pub(crate) const EXPORT_ABOUT: &str = "Write a saved model in a format that other programs run
+
+ONNX graphs hold everything, from raw inputs to predictions, in single precision: onnxruntime runs them
+without taskscout. safetensors files hold the same numbers in double precision for code of your own.";
+
+/// What stands below the options of `export` in the long help.
+pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
+  A graph for a robot, wind.onnx, which takes x (rows of inputs) and gives y:
+
+    taskscout export wind.safetensors --format onnx
+
+  The same with the standard deviation of a new observation as a second output, y_std:
+
+    taskscout export wind.safetensors --format onnx --std --out robot/wind.onnx
+
+  docs/models.md shows how to run it.";
+
+/// What stands above the options of `predict` in the long help.
+pub(crate) const PREDICT_ABOUT: &str = "Predict with a saved model, and say how far to trust it
+
+Reads a table of inputs, one row a prediction, and gives for every row
+  y            what is expected
+  y_std        the standard deviation of a new, noisy observation
+  y_model_std  the standard deviation of y itself: what more target samples would reduce
+in the same order; models of several outputs give y0, y0_std, y0_model_std, y1 and so on.";
+
+/// What stands below the options of `predict` in the long help.
+pub(crate) const PREDICT_EXAMPLES: &str = "Examples:
+  Models come from runs with --save-models. Predictions as CSV on standard output:
+
+    taskscout run experiments/small.toml --save-models --out small
+    taskscout predict small/models/aware-seed0.safetensors --inputs states.csv
+
+  Some columns of a log, in the order that the model takes them, to a Parquet file:
+
+    taskscout predict wind.safetensors --inputs flight.parquet --columns vx,vy,vz --out forces.parquet
+
+  In a pipe (CSV with a header line):
+
+    simulate | taskscout predict wind.safetensors --inputs - > forces.csv";
+
+/// Options of `taskscout export`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExportOptions {
+    /// The saved model, a .safetensors file
+    pub(crate) model: PathBuf,
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: FormatName,
+    /// Where to write it [default: beside the model, with the format's ending]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// ONNX: add the output y_std, the standard deviation of a new observation
+    #[arg(long)]
+    pub(crate) std: bool,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Formats by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// A graph for onnxruntime and other runtimes
+    Onnx,
+    /// Named tensors in double precision
+    Safetensors,
+}
+
+/// Options of `taskscout predict`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PredictOptions {
+    /// The saved model, a .safetensors file
+    pub(crate) model: PathBuf,
+    /// The inputs: a CSV, TSV or Parquet file, one row a prediction; `-` reads CSV from standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) inputs: PathBuf,
+    /// The input columns in the order of the model, separated by commas [default: all columns of numbers]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// Where predictions go, a .csv or .parquet file [default: CSV on standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+    /// Print predictions as JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}

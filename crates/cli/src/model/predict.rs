@@ -1,0 +1,199 @@
+//! `taskscout predict`.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use taskscout_models::{Prediction, SavedModel};
+use taskscout_tables::{Column, Table, write_csv, write_parquet};
+
+use super::check_free;
+use super::options::PredictOptions;
+use crate::design::say::print;
+use crate::error::{CliError, Result};
+
+/// Rows predicted and printed at a time.
+const BLOCK: usize = 16_384;
+
+/// Reads a model and inputs, and hands predictions out.
+pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
+    let out = options.out.as_deref();
+    let write = out
+        .map(|out| Ok::<_, CliError>((out, writer(out)?)))
+        .transpose()?;
+    if let Some(out) = out {
+        check_free(out, options.force)?;
+    }
+    let model = SavedModel::load(&options.model)?;
+    let table = read(&options.inputs)?;
+    let columns = input_columns(&table, &model, options)?;
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let inputs = table.into_matrix(&names)?;
+    if write.is_none() && !options.json {
+        return print_csv(&model, &inputs);
+    }
+    let predictions = model.predict(&inputs)?;
+    if let Some((out, write)) = write {
+        write(out, &table_of(&model, &predictions))?;
+        eprintln!("note: written to {}", out.display());
+    }
+    if options.json {
+        let document = document(&model, &columns, &predictions);
+        let text = serde_json::to_string_pretty(&document)
+            .map_err(|error| CliError::Failure(format!("cannot write the predictions: {error}")))?;
+        print(&(text + "\n"))?;
+    }
+    Ok(())
+}
+
+type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
+
+/// How to write a file, by its ending.
+fn writer(out: &Path) -> Result<Write> {
+    let ending = out
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("csv") => Ok(|path, columns| write_csv(path, columns)),
+        Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
+        _ => Err(CliError::Input(format!(
+            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
+            out.display()
+        ))),
+    }
+}
+
+fn read(path: &Path) -> Result<Table> {
+    if path != Path::new("-") {
+        return Ok(Table::read(path)?);
+    }
+    let mut text = Vec::new();
+    std::io::stdin()
+        .read_to_end(&mut text)
+        .map_err(|error| CliError::Failure(format!("cannot read standard input: {error}")))?;
+    Ok(Table::read_csv_text(&text, "standard input")?)
+}
+
+/// The columns that are named, or all columns of numbers if the model takes so many.
+fn input_columns(
+    table: &Table,
+    model: &SavedModel,
+    options: &PredictOptions,
+) -> Result<Vec<String>> {
+    let wanted = model.input_dim();
+    if let Some(columns) = &options.columns {
+        if columns.len() != wanted {
+            return Err(CliError::Input(format!(
+                "--columns names {} columns, but the model takes {wanted} inputs: name as many, in its order",
+                columns.len()
+            )));
+        }
+        return Ok(columns.clone());
+    }
+    let numeric: Vec<String> = table
+        .numeric_columns()
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    if numeric.len() != wanted {
+        return Err(CliError::Input(format!(
+            "{} has {} columns of numbers, but the model takes {wanted} inputs: name them in its order with --columns",
+            table.name(),
+            numeric.len()
+        )));
+    }
+    Ok(numeric)
+}
+
+/// The names of what is given for each output.
+fn output_names(model: &SavedModel) -> Vec<[String; 3]> {
+    let outputs = model.outputs();
+    (0..outputs)
+        .map(|output| {
+            let name = match outputs {
+                1 => "y".to_owned(),
+                _ => format!("y{output}"),
+            };
+            [
+                name.clone(),
+                format!("{name}_std"),
+                format!("{name}_model_std"),
+            ]
+        })
+        .collect()
+}
+
+fn numbers(prediction: &Prediction) -> [f64; 3] {
+    [prediction.mean, prediction.std, prediction.model_std]
+}
+
+fn table_of(model: &SavedModel, predictions: &[Prediction]) -> Vec<Column> {
+    let outputs = model.outputs();
+    let mut columns = Vec::with_capacity(3 * outputs);
+    for (output, names) in output_names(model).into_iter().enumerate() {
+        for (which, name) in names.into_iter().enumerate() {
+            let of_output = predictions.iter().skip(output).step_by(outputs);
+            let values = of_output.map(|one| numbers(one)[which]).collect();
+            columns.push(Column::numbers(name, values));
+        }
+    }
+    columns
+}
+
+/// Predictions as CSV, block after block: a reader gets the first rows before the last are done.
+fn print_csv(model: &SavedModel, inputs: &[f64]) -> Result<()> {
+    let header = output_names(model).concat().join(",") + "\n";
+    print(&header)?;
+    for (block, rows) in inputs.chunks(BLOCK * model.input_dim()).enumerate() {
+        let predictions = model
+            .predict(rows)
+            .map_err(|error| in_block(error, block * BLOCK))?;
+        let mut text = String::new();
+        for row in predictions.chunks(model.outputs()) {
+            for (index, value) in row.iter().flat_map(numbers).enumerate() {
+                let separator = if index > 0 { "," } else { "" };
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{separator}{value:?}");
+            }
+            text.push('\n');
+        }
+        print(&text)?;
+    }
+    Ok(())
+}
+
+/// Rows count from the first of the file, not of a block.
+fn in_block(error: taskscout_models::Error, first: usize) -> taskscout_models::Error {
+    match error {
+        taskscout_models::Error::Row {
+            what,
+            row,
+            value,
+            remedy,
+        } => taskscout_models::Error::Row {
+            what,
+            row: row + first,
+            value,
+            remedy,
+        },
+        other => other,
+    }
+}
+
+fn document(model: &SavedModel, columns: &[String], predictions: &[Prediction]) -> Value {
+    let names = output_names(model);
+    let row = |row: &[Prediction]| -> Value {
+        let cells = names.iter().zip(row).flat_map(|(names, one)| {
+            let numbers = numbers(one).map(|value| json!(value));
+            names.iter().cloned().zip(numbers)
+        });
+        Value::Object(cells.collect::<Map<_, _>>())
+    };
+    json!({
+        "target": model.provenance().target,
+        "predictor": model.parts().predictor.kind,
+        "columns": columns,
+        "predictions": predictions.chunks(model.outputs()).map(row).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,303 @@
+//! `--save-models`, `taskscout export` and `taskscout predict`, end to end with the real binary.
+
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use taskscout_models::SavedModel;
+use taskscout_tables::{Column, Table, write_parquet};
+
+const SMALL: &str = include_str!("../../../experiments/small.toml");
+/// Inputs of a row in that experiment.
+const INPUTS: usize = 30;
+
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Self {
+        let scratch = Self(tempfile::tempdir().unwrap());
+        std::fs::write(scratch.path("small.toml"), SMALL).unwrap();
+        scratch
+    }
+
+    /// A folder with a run in `out` and some inputs.
+    fn with_run() -> Self {
+        let scratch = Self::new();
+        let line =
+            "run small.toml --quick --seeds 1 --strategies passive,aware --out out --save-models";
+        let output = scratch.taskscout(line);
+        assert!(output.status.success(), "{}", stderr(&output));
+        std::fs::write(scratch.path("x.csv"), csv(&rows(7))).unwrap();
+        scratch
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn taskscout(&self, line: &str) -> Output {
+        self.command(line).output().unwrap()
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taskscout"));
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.0.path());
+        command
+    }
+
+    fn refused(&self, line: &str, parts: &[&str]) {
+        let output = self.taskscout(line);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert!(output.stdout.is_empty(), "{line}");
+        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
+        for part in parts {
+            assert!(message.contains(part), "`{part}` in: {message}");
+        }
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Some rows of inputs.
+fn rows(n: usize) -> Vec<f64> {
+    (0..n * INPUTS)
+        .map(|i| (i as f64 * 0.7).sin() * 2.0)
+        .collect()
+}
+
+fn names() -> Vec<String> {
+    (0..INPUTS).map(|i| format!("x{i}")).collect()
+}
+
+fn csv(rows: &[f64]) -> String {
+    let mut text = names().join(",") + "\n";
+    for row in rows.chunks(INPUTS) {
+        let cells: Vec<String> = row.iter().map(f64::to_string).collect();
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+const MODEL: &str = "out/models/aware-seed0.safetensors";
+
+#[test]
+fn a_run_saves_the_model_of_every_strategy_and_seed() {
+    let scratch = Scratch::new();
+    let line = "run small.toml --quick --out out --save-models --strategies aware,aware+save-task";
+    assert!(scratch.taskscout(line).status.success());
+    let models = scratch.path("out/models");
+    let expected = [
+        "aware+save-task-seed0.safetensors",
+        "aware+save-task-seed1.safetensors",
+        "aware-seed0.safetensors",
+        "aware-seed1.safetensors",
+        "target-only-seed0.safetensors",
+        "target-only-seed1.safetensors",
+    ];
+    assert_eq!(files(&models), expected);
+    let model = SavedModel::load(models.join(expected[1])).unwrap();
+    let provenance = model.provenance();
+    assert_eq!(provenance.study, "small");
+    assert_eq!(provenance.strategy, "aware+save-task");
+    assert_eq!((provenance.seed, provenance.rounds), (1, 4));
+    assert_eq!(provenance.target_rows, 200);
+    assert_eq!(model.input_dim(), INPUTS);
+    assert!(model.parts().tasks.is_some());
+    let alone = SavedModel::load(models.join(expected[4])).unwrap();
+    assert_eq!(alone.provenance().strategy, "target-only");
+    // The noise of the world is 0.5; 200 rows tell it within a fifth.
+    let noise = model.parts().uncertainty.noise[0].sqrt();
+    assert!((noise / 0.5 - 1.0).abs() < 0.2, "{noise}");
+}
+
+#[test]
+fn a_trial_without_its_model_is_run_again() {
+    let scratch = Scratch::new();
+    let line = "run small.toml --quick --seeds 1 --strategies aware --out out";
+    assert!(scratch.taskscout(line).status.success());
+    assert!(!scratch.path("out/models").exists());
+    let resumed = format!("{line} --resume --save-models");
+    let output = scratch.taskscout(&resumed);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(!stderr(&output).contains("kept from the run before"));
+    let first = std::fs::read(scratch.path(MODEL)).unwrap();
+    std::fs::remove_file(scratch.path(MODEL)).unwrap();
+    let output = scratch.taskscout(&resumed);
+    assert_eq!(
+        stderr(&output).matches("kept from the run before").count(),
+        1
+    );
+    assert_eq!(
+        std::fs::read(scratch.path(MODEL)).unwrap(),
+        first,
+        "the same model, byte for byte"
+    );
+    let output = scratch.taskscout(&format!("{line} --force"));
+    assert!(output.status.success());
+    assert!(
+        files(&scratch.path("out/models")).is_empty(),
+        "no model of another run"
+    );
+}
+
+#[test]
+fn predictions_are_those_of_the_library_in_every_format() {
+    let scratch = Scratch::with_run();
+    let model = SavedModel::load(scratch.path(MODEL)).unwrap();
+    let expected = model.predict(&rows(7)).unwrap();
+    let check = |table: &Table| {
+        assert_eq!(table.numeric_columns(), ["y", "y_std", "y_model_std"]);
+        let found = table.matrix(&["y", "y_std", "y_model_std"]).unwrap();
+        assert_eq!(found.len(), 3 * 7);
+        for (found, one) in found.chunks(3).zip(&expected) {
+            for (a, b) in found.iter().zip([one.mean, one.std, one.model_std]) {
+                assert_eq!(a.to_bits(), b.to_bits());
+            }
+        }
+    };
+    let output = scratch.taskscout(&format!("predict {MODEL} --inputs x.csv"));
+    assert!(output.status.success(), "{}", stderr(&output));
+    check(&Table::read_csv_text(&output.stdout, "stdout").unwrap());
+
+    for out in ["y.csv", "y.parquet"] {
+        let output = scratch.taskscout(&format!("predict {MODEL} --inputs x.csv --out {out}"));
+        assert!(output.status.success() && output.stdout.is_empty());
+        check(&Table::read(scratch.path(out)).unwrap());
+    }
+    let output = scratch.taskscout(&format!("predict {MODEL} --inputs x.csv --json"));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["target"], "target");
+    assert_eq!(json["predictions"][3]["y"], expected[3].mean);
+    assert_eq!(json["predictions"][6]["y_std"], expected[6].std);
+
+    // The same through a pipe, and from a Parquet file with a column too many.
+    let mut child = scratch
+        .command(&format!("predict {MODEL} --inputs -"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let text = csv(&rows(7));
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    check(&Table::read_csv_text(&output.stdout, "stdout").unwrap());
+    let all = rows(7);
+    let column = |i: usize| all.iter().skip(i).step_by(INPUTS).copied().collect();
+    let mut columns: Vec<Column> = (0..INPUTS)
+        .rev()
+        .map(|i| Column::numbers(format!("x{i}"), column(i)))
+        .collect();
+    columns.push(Column::numbers("time", vec![0.0; 7]));
+    write_parquet(scratch.path("x.parquet"), &columns).unwrap();
+    let line = format!(
+        "predict {MODEL} --inputs x.parquet --columns {}",
+        names().join(",")
+    );
+    let output = scratch.taskscout(&line);
+    check(&Table::read_csv_text(&output.stdout, "stdout").unwrap());
+}
+
+#[test]
+fn exports_are_files_that_are_not_lost() {
+    let scratch = Scratch::with_run();
+    let line = format!("export {MODEL} --format onnx");
+    let output = scratch.taskscout(&line);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stderr(&output).contains("30 inputs, 1 outputs"));
+    let model = SavedModel::load(scratch.path(MODEL)).unwrap();
+    let graph = std::fs::read(scratch.path("out/models/aware-seed0.onnx")).unwrap();
+    assert_eq!(graph, model.to_onnx(false).unwrap());
+    scratch.refused(&line, &["is there already: give --force"]);
+    let output = scratch.taskscout(&format!("{line} --force --std"));
+    assert!(output.status.success());
+    let graph = std::fs::read(scratch.path("out/models/aware-seed0.onnx")).unwrap();
+    assert_eq!(graph, model.to_onnx(true).unwrap());
+
+    let line = format!("export {MODEL} --format safetensors");
+    scratch.refused(&line, &["name the copy with --out"]);
+    assert!(
+        scratch
+            .taskscout(&format!("{line} --out copy.safetensors"))
+            .status
+            .success()
+    );
+    assert_eq!(
+        std::fs::read(scratch.path("copy.safetensors")).unwrap(),
+        std::fs::read(scratch.path(MODEL)).unwrap()
+    );
+    scratch.refused(
+        &format!("{line} --out c.safetensors --std"),
+        &["belongs to --format onnx"],
+    );
+}
+
+#[test]
+fn bad_input_is_named() {
+    let scratch = Scratch::with_run();
+    let predict = |rest: &str| format!("predict {MODEL} {rest}");
+    std::fs::write(scratch.path("two.csv"), "a,b\n1,2\n").unwrap();
+    scratch.refused(
+        &predict("--inputs two.csv"),
+        &[
+            "two.csv has 2 columns of numbers",
+            "takes 30 inputs",
+            "--columns",
+        ],
+    );
+    scratch.refused(
+        &predict("--inputs x.csv --columns x0,x1"),
+        &["--columns names 2 columns", "takes 30 inputs"],
+    );
+    let wrong = names().join(",").replace("x29", "y29");
+    scratch.refused(
+        &predict(&format!("--inputs x.csv --columns {wrong}")),
+        &["x.csv has no column `y29`", "did you mean"],
+    );
+    let mut bad = csv(&rows(3));
+    bad = bad.replacen("\n0,", "\nnan,", 1);
+    std::fs::write(scratch.path("bad.csv"), bad).unwrap();
+    scratch.refused(
+        &predict("--inputs bad.csv"),
+        &["line 2 of bad.csv, column x0, is nan"],
+    );
+    scratch.refused(&predict("--inputs none.csv"), &["cannot read none.csv"]);
+    scratch.refused(
+        &predict("--inputs x.csv --out y.txt"),
+        &["neither .csv nor .parquet"],
+    );
+    std::fs::write(scratch.path("y.csv"), "mine").unwrap();
+    scratch.refused(
+        &predict("--inputs x.csv --out y.csv"),
+        &["is there already"],
+    );
+    scratch.refused(
+        "predict x.csv --inputs x.csv",
+        &["x.csv: this is no safetensors file"],
+    );
+    scratch.refused("predict none --inputs x.csv", &["cannot read none"]);
+    let bytes = std::fs::read(scratch.path(MODEL)).unwrap();
+    std::fs::write(scratch.path("cut.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
+    scratch.refused("export cut.safetensors --format onnx", &["is cut short"]);
+}

@@ -1,0 +1,97 @@
+//! Models as safetensors files.
+//!
+//! Numbers are tensors in double precision, row-major, so that a model comes back bit for bit and any
+//! safetensors library reads them; the rest is one JSON document in the file's metadata, beside
+//! `format` and `format_version`. docs/models.md lists the tensors.
+
+mod document;
+mod tensors;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use self::document::Document;
+use self::tensors::{Reader, Writer};
+use crate::error::{Error, Result};
+use crate::model::SavedModel;
+
+/// What `format` says in the metadata.
+const FORMAT: &str = "taskscout-model";
+/// The newest version that is understood, and the one that is written.
+const VERSION: u64 = 1;
+
+impl SavedModel {
+    /// Writes the model to a file, which is replaced in one step.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        Ok(taskscout_files::write_atomically(path, &self.to_bytes()?)?)
+    }
+
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no model, is damaged, or is of a later format.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path).map_err(|source| Error::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::from_bytes(&bytes).map_err(|error| error.in_file(&path.display().to_string()))
+    }
+
+    /// The bytes of a file; the same model gives the same bytes.
+    ///
+    /// # Errors
+    /// A description larger than the format allows.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let mut writer = Writer::default();
+        let document = Document::describe(self.parts(), &mut writer)?;
+        let text = serde_json::to_string(&document).map_err(Error::description)?;
+        writer.finish(&[
+            ("format", FORMAT),
+            ("format_version", &VERSION.to_string()),
+            ("model", &text),
+        ])
+    }
+
+    /// A model from the bytes of a file.
+    ///
+    /// # Errors
+    /// As [`SavedModel::load`], without the name of a file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let reader = Reader::open(bytes)?;
+        let text = check_format(&reader)?;
+        let value: Value = serde_json::from_str(text).map_err(Error::description)?;
+        Self::new(Document::read(value, &reader)?)
+    }
+}
+
+/// The description, if the file is a model of a version that is understood.
+fn check_format<'a>(reader: &'a Reader<'_>) -> Result<&'a str> {
+    let absent = |problem: &str| Error::NotAModel {
+        problem: problem.into(),
+    };
+    if reader.metadata("format") != Some(FORMAT) {
+        return Err(absent("its metadata name another format or none"));
+    }
+    let version = reader.metadata("format_version").unwrap_or_default();
+    let found: u64 = version
+        .parse()
+        .map_err(|_| absent("its format version is no number"))?;
+    if found > VERSION {
+        return Err(Error::Newer {
+            found,
+            known: VERSION,
+        });
+    }
+    if found == 0 {
+        return Err(absent("its format version is 0"));
+    }
+    reader
+        .metadata("model")
+        .ok_or_else(|| absent("its metadata lack the description"))
+}

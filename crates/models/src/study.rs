@@ -1,0 +1,180 @@
+//! From a study and the guard's choice to a model.
+//!
+//! The coefficients of a predictor are ridge fits, so their covariance is `σ²(G + λI)⁻¹` with the
+//! Gram matrix `G` of the target's rows on what the fit is linear in:
+//!
+//! | predictor | what it is linear in |
+//! |---|---|
+//! | shared | the representation, `k` numbers |
+//! | target-only | the features, or the target's own network |
+//! | shared + residual | the features |
+//!
+//! `σ²` is the chosen predictor's error on held-out rows of the target, where there were enough to
+//! tell: that counts what the model cannot express as noise, so that intervals are honest (if
+//! anything wide). Else it is the noise that training estimated.
+
+use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
+use faer::{Mat, Par, Side};
+use std::sync::Arc;
+use taskscout::data::{Statistics, TargetRows};
+use taskscout::features::FeatureMap;
+use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::study::Study;
+use taskscout::train::{Choice, Predictor, PredictorKind, RidgeFit, ridge};
+
+use crate::error::{Error, Result};
+use crate::model::SavedModel;
+use crate::parts::{Basis, Parts, Provenance, Tasks, Uncertainty};
+
+impl SavedModel {
+    /// The predictor that the guard chose for a target of a study, with all that it needs; `name`
+    /// is what the study is called.
+    ///
+    /// # Errors
+    /// A choice that is not of this study, or feature maps or representations that a file cannot
+    /// hold. A task map under features of the user's own is left out.
+    pub fn from_study(study: &Study, choice: &Choice, name: &str) -> Result<Self> {
+        let (config, data) = (study.config(), study.data());
+        let missing = |what: String| Error::Absent(format!("{what}: give a choice of this study"));
+        let target = config
+            .targets
+            .iter()
+            .position(|target| target.name == choice.target)
+            .ok_or_else(|| missing(format!("the study has no target `{}`", choice.target)))?;
+        let predictor = choice
+            .predictor()
+            .ok_or_else(|| missing(format!("there is no {} candidate", choice.kind)))?;
+        let model = learnt(study, choice)?;
+        let representation = model.as_ref().map(|model| model.representation.clone());
+        let uncertainty = uncertainty(study, target, predictor, model.as_deref())?;
+        let tasks = match (&model, &config.task_features) {
+            (None, _) | (_, FeatureMap::Custom(_)) => None,
+            (Some(model), features) => Some(Tasks {
+                features: features.clone(),
+                map: model.map.clone(),
+                target: data.targets()[target].features.clone(),
+                space: Some(config.space.clone()),
+            }),
+        };
+        let save_task = if config.strategy.save_task {
+            "+save-task"
+        } else {
+            ""
+        };
+        Self::new(Parts {
+            input_features: config.input_features.clone(),
+            representation,
+            predictor: predictor.clone(),
+            uncertainty,
+            input_scaling: None,
+            output_scaling: None,
+            tasks,
+            provenance: Provenance {
+                version: env!("CARGO_PKG_VERSION").into(),
+                study: name.into(),
+                strategy: format!("{}{save_task}", config.strategy.kind),
+                oracle: config.oracle.name().into(),
+                seed: config.seed,
+                target: choice.target.clone(),
+                reason: choice.reason.clone(),
+                rounds: study.rounds(),
+                source_rows: data.source_rows(),
+                target_rows: data.target_rows(target),
+            },
+        })
+    }
+}
+
+/// The model of everything told, unless nothing but the target could be learnt from.
+fn learnt(study: &Study, choice: &Choice) -> Result<Option<Arc<Model>>> {
+    let alone = choice.kind == PredictorKind::TargetOnly;
+    if alone && study.data().source_rows() == 0 {
+        return Ok(None);
+    }
+    match study.model() {
+        Err(taskscout::Error::Diverged { .. }) if alone => Ok(None),
+        other => Ok(Some(other?)),
+    }
+}
+
+fn uncertainty(
+    study: &Study,
+    target: usize,
+    predictor: &Predictor,
+    model: Option<&Model>,
+) -> Result<Uncertainty> {
+    let head = predictor.head.as_ref().map(|head| &head.representation);
+    let phi = match predictor.kind {
+        PredictorKind::Shared => head.or(model.map(|model| &model.representation)),
+        PredictorKind::TargetOnly => head,
+        _ => None,
+    };
+    let statistics = statistics(study, target, phi)?;
+    let outputs = statistics.outputs();
+    let fits = (0..outputs)
+        .map(|output| Ok(ridge(&statistics, output)?))
+        .collect::<Result<Vec<RidgeFit>>>()?;
+    let noise = noise(predictor, model, &fits);
+    let roots = fits
+        .iter()
+        .zip(&noise)
+        .map(|(fit, noise)| covariance_root(&statistics, fit.lambda, *noise))
+        .collect::<Result<_>>()?;
+    Ok(Uncertainty {
+        basis: phi.map_or(Basis::Features, |_| Basis::Representation),
+        noise,
+        roots,
+    })
+}
+
+/// The target's statistics on features, or under a representation.
+fn statistics(study: &Study, target: usize, phi: Option<&Phi>) -> Result<Statistics> {
+    let data = study.data();
+    let Some(phi) = phi else {
+        return Ok(data.target_statistics(target, TargetRows::All)?);
+    };
+    let entry = &data.targets()[target];
+    let mut total = Statistics::new(phi.dim(), data.outputs());
+    for (fold, rows) in entry.folds.iter().zip(&entry.rows) {
+        total.merge(&phi.statistics(fold, rows)?)?;
+    }
+    Ok(total)
+}
+
+/// `σ²` of every output. The held-out error is one number over all outputs; it is shared out in the
+/// proportion of what the fits leave over.
+fn noise(predictor: &Predictor, model: Option<&Model>, fits: &[RidgeFit]) -> Vec<f64> {
+    let own: Vec<f64> = fits.iter().map(|fit| fit.noise).collect();
+    let total: f64 = own.iter().sum();
+    let Some(mean) = predictor.held_out.or(model.map(|model| model.noise)) else {
+        return own;
+    };
+    own.iter()
+        .map(|noise| {
+            if total > 0.0 {
+                mean * noise / total * own.len() as f64
+            } else {
+                mean
+            }
+        })
+        .collect()
+}
+
+/// `R = σ L⁻ᵀ` with `L Lᵀ = G + λI`, so that `R Rᵀ = σ²(G + λI)⁻¹`.
+fn covariance_root(statistics: &Statistics, lambda: f64, noise: f64) -> Result<Mat<f64>> {
+    let dim = statistics.dim();
+    let mut information = statistics.gram_matrix();
+    for i in 0..dim {
+        information[(i, i)] += lambda;
+    }
+    let factor = information.llt(Side::Lower).map_err(|_| {
+        taskscout::Error::numerical(
+            "the covariance of the predictor",
+            "the target's features are too unequal in size, so rescale the inputs",
+        )
+    })?;
+    let mut root = Mat::identity(dim, dim);
+    solve_upper_triangular_in_place(factor.L().transpose(), root.as_mut(), Par::Seq);
+    let sigma = noise.max(0.0).sqrt();
+    Ok(Mat::from_fn(dim, dim, |i, j| sigma * root[(i, j)]))
+}
