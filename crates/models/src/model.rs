@@ -77,7 +77,7 @@ impl SavedModel {
     /// Values that are no whole rows or not finite, and inputs so large that a prediction is not.
     pub fn predict(&self, inputs: &[f64]) -> Result<Vec<Prediction>> {
         let width = self.input_dim();
-        if inputs.len() % width != 0 {
+        if !inputs.len().is_multiple_of(width) {
             return Err(Error::Rows {
                 expected: width,
                 found: inputs.len(),

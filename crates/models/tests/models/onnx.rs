@@ -51,7 +51,7 @@ fn onnxruntime_gives_the_same_numbers() {
     }
     let list = folder.path().join("cases.json");
     std::fs::write(&list, Value::from(cases.clone()).to_string()).unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/onnxruntime.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/compare_onnx.py");
     let output = Command::new(python)
         .arg(script)
         .arg(&list)
