@@ -86,33 +86,6 @@ impl Dataset {
         self.task.len()
     }
 
-    /// Every `step`-th row from `first` on, of the same tasks.
-    pub(crate) fn every(&self, step: usize, first: usize) -> Self {
-        self.select((first..self.len()).step_by(step.max(1)))
-    }
-
-    /// All rows but every `step`-th.
-    pub(crate) fn without_every(&self, step: usize) -> Self {
-        self.select((0..self.len()).filter(|row| !row.is_multiple_of(step)))
-    }
-
-    fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
-        let (mut x, mut y, mut task) = (Vec::new(), Vec::new(), Vec::new());
-        for row in rows {
-            x.extend_from_slice(&self.x[row * self.inputs..(row + 1) * self.inputs]);
-            y.extend_from_slice(&self.y[row * self.outputs..(row + 1) * self.outputs]);
-            task.push(self.task[row]);
-        }
-        Self {
-            inputs: self.inputs,
-            outputs: self.outputs,
-            x,
-            y,
-            task,
-            features: self.features.clone(),
-        }
-    }
-
     /// Root mean square of each feature; one where a feature is always zero.
     pub(crate) fn scales(&self) -> Vec<f64> {
         let mut squares = vec![0.0; self.inputs];

@@ -4,7 +4,7 @@
 //! `c_w = B ψ_W(w)`, each row sends `−2 (y − φᵀc_w) c_w` to the network and `−2 (y − φᵀc_w) φ` to
 //! its task's embedding.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Tensor};
 use faer::MatRef;
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
@@ -170,12 +170,14 @@ pub(crate) struct Course {
 /// The rows and the shape of the model that descends on them.
 pub(crate) struct Descender<'a, N> {
     data: &'a Dataset,
-    /// `ψ_W` of each task, row by row.
-    features: Vec<f32>,
+    /// `ψ_W` of each task, one a row.
+    features: Tensor<2>,
     p: usize,
     k: usize,
     network: N,
     device: Device,
+    /// The same, for what needs no gradient.
+    plain: Device,
 }
 
 /// The gradient of a batch, and its loss.
@@ -188,16 +190,18 @@ struct Pull {
 impl<'a, N: Network> Descender<'a, N> {
     pub(crate) fn new(data: &'a Dataset, network: N, k: usize) -> Self {
         let (tasks, p) = (data.features.nrows(), data.features.ncols());
-        let features = (0..tasks * p)
+        let values = (0..tasks * p)
             .map(|i| data.features[(i / p, i % p)] as f32)
             .collect();
+        let plain = device().inner();
         Self {
             data,
-            features,
+            features: matrix(values, p, &plain),
             p,
             k,
             network,
             device: device(),
+            plain,
         }
     }
 
@@ -301,7 +305,7 @@ impl<'a, N: Network> Descender<'a, N> {
             let (network, tasks, loss) = rows.pull(module, &embeddings, batch, labels);
             return Pull {
                 network,
-                map: self.map_gradient(&tasks),
+                map: self.map_gradient(tasks),
                 loss,
             };
         }
@@ -328,39 +332,21 @@ impl<'a, N: Network> Descender<'a, N> {
         }
         Pull {
             network,
-            map: self.map_gradient(&tasks),
+            map: self.map_gradient(tasks),
             loss,
         }
     }
 
     /// `c_w` of every task and output, task by task.
     fn embeddings(&self, map: &[f32]) -> Vec<f32> {
-        let per_task = map.len() / self.p;
-        let mut out = Vec::with_capacity(self.data.features.nrows() * per_task);
-        for features in self.features.chunks_exact(self.p) {
-            for row in map.chunks_exact(self.p) {
-                out.push(row.iter().zip(features).map(|(a, b)| a * b).sum());
-            }
-        }
-        out
+        let map = matrix(map.to_vec(), self.p, &self.plain);
+        flat::values(self.features.clone().matmul(map.transpose()))
     }
 
     /// From the gradients of embeddings to that of the map.
-    fn map_gradient(&self, tasks: &[f32]) -> Vec<f32> {
-        let rows = self.k * self.data.outputs;
-        let mut out = vec![0.0; rows * self.p];
-        for (features, pull) in self
-            .features
-            .chunks_exact(self.p)
-            .zip(tasks.chunks_exact(rows))
-        {
-            for (row, &value) in out.chunks_exact_mut(self.p).zip(pull) {
-                row.iter_mut()
-                    .zip(features)
-                    .for_each(|(to, f)| *to += value * f);
-            }
-        }
-        out
+    fn map_gradient(&self, tasks: Vec<f32>) -> Vec<f32> {
+        let tasks = matrix(tasks, self.k * self.data.outputs, &self.plain);
+        flat::values(tasks.transpose().matmul(self.features.clone()))
     }
 
     /// Mean squared error over some rows.

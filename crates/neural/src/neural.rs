@@ -28,7 +28,8 @@ pub struct NeuralSettings {
     pub anneal_steps: usize,
     /// Steps on all rows after them, at most.
     pub max_steps: usize,
-    /// Training ends when a step lowers the objective by less than this part of it.
+    /// Training ends when a step lowers the summed squared error by less than so many times the
+    /// noise variance: below that, more steps fit noise.
     pub tolerance: f64,
     /// The penalty on the parameters of network and task map, in units of the summed squared error;
     /// from the data if not given.
@@ -42,7 +43,7 @@ impl Default for NeuralSettings {
             restarts: 1,
             anneal_steps: 3000,
             max_steps: 60,
-            tolerance: 2e-6,
+            tolerance: 0.2,
             lambda: None,
         }
     }
@@ -52,12 +53,16 @@ impl Default for NeuralSettings {
 const ANNEAL_BATCH: usize = 250;
 /// The learning rate at first while a start is annealed.
 const ANNEAL_RATE: f64 = 0.03;
+/// Passes over all rows at most while a start is annealed: more would learn few rows by heart.
+const ANNEAL_EPOCHS: usize = 40;
+/// Starts of a network that a target learns alone.
+const STARTS_ALONE: usize = 2;
 /// Longest gradient while a start is annealed.
 const ANNEAL_CLIP: f64 = 10.0;
 /// Steps of a fit that only adds the targets' rows to those of the sources.
-const FINISH_STEPS: usize = 12;
+const FINISH_STEPS: usize = 30;
 /// Times that the penalty is set anew from the data.
-const PENALTY_UPDATES: usize = 2;
+const PENALTY_UPDATES: usize = 1;
 
 /// The oracle.
 #[derive(Debug, Clone)]
@@ -90,44 +95,44 @@ impl<A: Architecture> Neural<A> {
         context.k.unwrap_or(16).min(most)
     }
 
-    /// Descends from a point on some rows.
+    /// Descends from a point on some rows, setting the penalty anew from the data so many times.
     fn descend(
         &self,
         rows: &Dataset,
         template: &A::Network,
         k: usize,
         start: Point,
-        steps: usize,
+        (steps, updates): (usize, usize),
     ) -> Result<Point> {
-        let mut reduced = Reduced::new(rows, template.clone(), k, start.lambda);
-        let mut point = start;
         let labels = (rows.len() * rows.outputs) as f64;
-        for update in 0..=PENALTY_UPDATES {
-            let share = steps / (PENALTY_UPDATES + 1);
-            let limit = if update == PENALTY_UPDATES {
-                steps - share * PENALTY_UPDATES
-            } else {
-                share
-            };
-            let end = minimise(&reduced, point.theta, limit.max(1), self.settings.tolerance)?;
-            let weight: f64 =
-                end.theta.iter().map(|v| v * v).sum::<f64>() + end.value.map.squared_norm_l2();
-            let unknowns = (end.theta.len() + end.value.map.nrows() * end.value.map.ncols()) as f64;
+        let mut point = start;
+        let mut left = steps.max(1);
+        for update in 0..=updates {
+            let limit = if update == updates { left } else { left / 3 };
+            let reduced = Reduced::new(rows, template.clone(), k, point.lambda);
+            let end = minimise(
+                &reduced,
+                point.theta,
+                limit.max(1),
+                self.settings.tolerance / labels,
+            )?;
+            left -= end.iterations.min(left);
+            let map = &end.value.map;
+            let weight = end.theta.iter().map(|v| v * v).sum::<f64>() + map.squared_norm_l2();
+            let unknowns = (end.theta.len() + map.nrows() * map.ncols()) as f64;
             let used = unknowns.min(0.5 * labels);
             let noise = end.value.residual / (labels - used);
+            let wanted = noise * used / weight.max(f64::MIN_POSITIVE);
             point = Point {
                 theta: end.theta,
-                lambda: reduced.lambda,
+                lambda: match self.settings.lambda {
+                    None if updates > 0 => wanted,
+                    _ => point.lambda,
+                },
                 residual: end.value.residual,
                 steps: point.steps + end.iterations,
             };
-            if let Some(lambda) = self.settings.lambda {
-                reduced.lambda = lambda;
-            } else {
-                reduced.lambda = noise * used / weight;
-            }
         }
-        point.lambda = reduced.lambda;
         Ok(point)
     }
 
@@ -140,6 +145,7 @@ impl<A: Architecture> Neural<A> {
         rows: &Dataset,
         k: usize,
         context: &TrainContext,
+        fresh: usize,
     ) -> Result<(A::Network, Point)> {
         let scales = rows.scales();
         let known = context
@@ -155,7 +161,7 @@ impl<A: Architecture> Neural<A> {
         }
         // New ones every time, for the case that the one before led into a poor valley.
         let fresh = if starts.is_empty() {
-            self.settings.starts.max(1)
+            fresh.max(1)
         } else {
             self.settings.restarts
         };
@@ -219,7 +225,7 @@ impl<A: Architecture> Neural<A> {
                 learning_rate: ANNEAL_RATE,
                 weight_decay: 0.0,
                 batch: ANNEAL_BATCH,
-                epochs: self.settings.anneal_steps.div_ceil(batches).max(1),
+                epochs: (self.settings.anneal_steps / batches).clamp(1, ANNEAL_EPOCHS),
                 decay: Decay::Cosine,
                 clip: Some(ANNEAL_CLIP),
                 early_stopping: None,
@@ -278,8 +284,14 @@ impl<A: Architecture> Neural<A> {
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
         let k = self.outputs(data, context);
-        let (template, start) = self.begin(&rows, k, context)?;
-        let point = self.descend(&rows, &template, k, start, self.settings.max_steps)?;
+        let (template, start) = self.begin(&rows, k, context, self.settings.starts)?;
+        let point = self.descend(
+            &rows,
+            &template,
+            k,
+            start,
+            (self.settings.max_steps, PENALTY_UPDATES),
+        )?;
         Ok((template, k, point))
     }
 
@@ -291,7 +303,7 @@ impl<A: Architecture> Neural<A> {
         (template, k, start): &(A::Network, usize, Point),
     ) -> Result<(Phi, Point)> {
         let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
-        let point = self.descend(&rows, template, *k, start.clone(), FINISH_STEPS)?;
+        let point = self.descend(&rows, template, *k, start.clone(), (FINISH_STEPS, 0))?;
         Ok((self.phi(template, &point)?, point))
     }
 
@@ -360,8 +372,14 @@ where
             start: None,
             ..context.clone()
         };
-        let (template, start) = self.begin(&rows, k, &fresh)?;
-        let point = self.descend(&rows, &template, k, start, self.settings.max_steps)?;
+        let (template, start) = self.begin(&rows, k, &fresh, STARTS_ALONE)?;
+        let point = self.descend(
+            &rows,
+            &template,
+            k,
+            start,
+            (self.settings.max_steps, PENALTY_UPDATES),
+        )?;
         self.phi(&template, &point).map(Some)
     }
 }

@@ -88,7 +88,12 @@ pub struct TargetData {
     /// The statistics of its rows, in folds.
     pub folds: Vec<Statistics>,
     /// The rows of each fold, where they are kept.
+    #[serde(default = "no_rows")]
     pub rows: Vec<Rows>,
+}
+
+fn no_rows() -> Vec<Rows> {
+    vec![Rows::default(); TARGET_FOLDS]
 }
 
 /// Which rows of the targets a fit may see.
@@ -182,7 +187,7 @@ impl TaskData {
                 folds: folds
                     .map(|(statistics, rows)| phi.statistics(statistics, rows))
                     .collect::<Result<_>>()?,
-                rows: vec![Rows::default(); TARGET_FOLDS],
+                rows: no_rows(),
             });
         }
         Ok(seen)
@@ -255,7 +260,7 @@ impl TaskData {
             name: name.to_owned(),
             features,
             folds,
-            rows: vec![Rows::default(); TARGET_FOLDS],
+            rows: no_rows(),
         });
         Ok(self.targets.len() - 1)
     }
