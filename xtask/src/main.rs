@@ -3,7 +3,7 @@
 //! ```text
 //! cargo xtask            lists the tasks
 //! cargo xtask test       every check a change has to pass
-//! cargo xtask bench      the benchmarks, side by side with numpy and cvxpy
+//! cargo xtask bench      the benchmarks, side by side with numpy, cvxpy and PyTorch
 //! ```
 //!
 //! Exit codes: 0 all passed, 1 a step failed, 2 the task was not understood.

@@ -1,8 +1,9 @@
 //! `cargo xtask bench`, and the Python environments that benchmarks and tests compare themselves in.
 //!
-//! Environments lie in the target folder: `bench-venv` holds numpy, and cvxpy with its solver
-//! Clarabel; `test-venv` holds numpy and onnxruntime. They are made on first use and kept. One that
-//! lacks a package is completed; a broken one (a lost network, an interrupted run) is made anew.
+//! Environments lie in the target folder: `bench-venv` holds numpy, cvxpy with its solver
+//! Clarabel, and PyTorch; `test-venv` holds numpy and onnxruntime. They are made on first use and
+//! kept. One that lacks a package is completed; a broken one (a lost network, an interrupted run)
+//! is made anew.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,7 +26,7 @@ pub(crate) struct Environment {
 /// What the benchmarks compare with.
 pub(crate) const BENCH: Environment = Environment {
     folder: "bench-venv",
-    packages: &["numpy", "cvxpy", "clarabel"],
+    packages: &["numpy", "cvxpy", "clarabel", "torch"],
     variable: "TASKSCOUT_BENCH_PYTHON",
     otherwise: "run `cargo bench`",
 };
@@ -38,10 +39,14 @@ pub(crate) const TEST: Environment = Environment {
     otherwise: "run `cargo test`",
 };
 
-/// Runs the benchmarks of the library in their environment.
+/// Packages of the workspace that have benchmarks.
+const BENCHED: [&str; 2] = ["taskscout", "taskscout-neural"];
+
+/// Runs the benchmarks in their environment.
 pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
     let interpreter = BENCH.interpreter(workspace)?;
-    let mut command = workspace.cargo(&["bench", "--package", "taskscout"]);
+    let mut command = workspace.cargo(&["bench"]);
+    command.args(BENCHED.iter().flat_map(|package| ["--package", package]));
     run(command.env(BENCH.variable, interpreter))
 }
 

@@ -23,7 +23,7 @@ const TASKS: [(&str, Task, &str); 4] = [
     (
         "bench",
         Task::Bench,
-        "the benchmarks of the library, side by side with numpy and cvxpy",
+        "the benchmarks, side by side with numpy, cvxpy and PyTorch",
     ),
     (
         "bench-python",

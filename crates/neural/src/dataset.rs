@@ -86,6 +86,32 @@ impl Dataset {
         self.task.len()
     }
 
+    /// Every `step`-th row, and all others, of the same tasks.
+    pub(crate) fn split(&self, step: usize) -> (Self, Self) {
+        let all = 0..self.len();
+        (
+            self.select(all.clone().filter(|row| row.is_multiple_of(step))),
+            self.select(all.filter(|row| !row.is_multiple_of(step))),
+        )
+    }
+
+    fn select(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let (mut x, mut y, mut task) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            x.extend_from_slice(&self.x[row * self.inputs..(row + 1) * self.inputs]);
+            y.extend_from_slice(&self.y[row * self.outputs..(row + 1) * self.outputs]);
+            task.push(self.task[row]);
+        }
+        Self {
+            inputs: self.inputs,
+            outputs: self.outputs,
+            x,
+            y,
+            task,
+            features: self.features.clone(),
+        }
+    }
+
     /// Root mean square of each feature; one where a feature is always zero.
     pub(crate) fn scales(&self) -> Vec<f64> {
         let mut squares = vec![0.0; self.inputs];

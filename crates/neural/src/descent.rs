@@ -302,7 +302,7 @@ impl<'a, N: Network> Descender<'a, N> {
             device: &self.device,
         };
         if network.len() * batch.len() < SHARD_WORK || batch.len() <= SHARD_ROWS {
-            let (network, tasks, loss) = rows.pull(module, &embeddings, batch, labels);
+            let (network, tasks, loss) = rows.pull(&module, &embeddings, batch, labels);
             return Pull {
                 network,
                 map: self.map_gradient(tasks),
@@ -315,7 +315,7 @@ impl<'a, N: Network> Descender<'a, N> {
             .collect();
         let parts: Vec<_> = work
             .into_par_iter()
-            .map(|(module, part)| rows.pull(module, &embeddings, part, labels))
+            .map(|(module, part)| rows.pull(&module, &embeddings, part, labels))
             .collect();
         let mut parts = parts.into_iter();
         let Some((mut network, mut tasks, mut loss)) = parts.next() else {
@@ -386,7 +386,7 @@ impl Rows<'_> {
     /// Gradients of the network and of the embeddings of the tasks in some rows, and their loss.
     fn pull<N: Network>(
         &self,
-        module: N,
+        module: &N,
         embeddings: &[f32],
         rows: &[u32],
         labels: f32,
@@ -417,7 +417,7 @@ impl Rows<'_> {
             }
         }
         let total = (phi * matrix(upstream, k, self.device)).sum();
-        let network = flat::gradient(&module, &mut total.backward());
+        let network = flat::gradient(module, &mut total.backward());
         (network, pulls, loss / f64::from(labels))
     }
 }

@@ -36,6 +36,33 @@ pub struct NeuralSettings {
     pub lambda: Option<f64>,
 }
 
+impl NeuralSettings {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// The first that is out of range, by its key.
+    pub fn validate(&self) -> Result<()> {
+        for (key, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
+            if value == 0 {
+                return Err(Error::setting(key, "is 0: give at least 1"));
+            }
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::setting(
+                "tolerance",
+                format!("is {}: it must be at least 0 and finite", self.tolerance),
+            ));
+        }
+        match self.lambda {
+            Some(lambda) if !(lambda > 0.0 && lambda.is_finite()) => Err(Error::setting(
+                "lambda",
+                format!("is {lambda}: it must be positive and finite"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Default for NeuralSettings {
     fn default() -> Self {
         Self {
@@ -49,6 +76,8 @@ impl Default for NeuralSettings {
     }
 }
 
+/// Directions that a network gets where nobody says how many; those that carry nothing go again.
+const MOST_DIRECTIONS: usize = 12;
 /// Rows of a batch while a start is annealed.
 const ANNEAL_BATCH: usize = 250;
 /// The learning rate at first while a start is annealed.
@@ -78,6 +107,9 @@ struct Point {
     lambda: f64,
     residual: f64,
     steps: usize,
+    converged: bool,
+    /// The objective after each step of the last descent.
+    trace: Vec<f64>,
 }
 
 impl<A: Architecture> Neural<A> {
@@ -89,10 +121,10 @@ impl<A: Architecture> Neural<A> {
         }
     }
 
-    /// `k` outputs for the network while it is trained: as asked for, or more than will be needed.
-    fn outputs(&self, data: &TaskData, context: &TrainContext) -> usize {
+    /// Outputs of the network while it is trained: as asked for, or more than will be needed.
+    pub(crate) fn outputs(data: &TaskData, context: &TrainContext) -> usize {
         let most = data.outputs() * data.task_dim();
-        context.k.unwrap_or(16).min(most)
+        context.k.unwrap_or(MOST_DIRECTIONS).min(most)
     }
 
     /// Descends from a point on some rows, setting the penalty anew from the data so many times.
@@ -131,6 +163,8 @@ impl<A: Architecture> Neural<A> {
                 },
                 residual: end.value.residual,
                 steps: point.steps + end.iterations,
+                converged: end.converged,
+                trace: end.trace,
             };
         }
         Ok(point)
@@ -199,6 +233,26 @@ impl<A: Architecture> Neural<A> {
         }
     }
 
+    /// Mean squared error on rows that a network has not seen, after annealing it on others.
+    pub(crate) fn held_out(
+        &self,
+        rows: &Dataset,
+        unseen: &Dataset,
+        k: usize,
+        seed: u64,
+    ) -> Result<f64> {
+        let mut rng = derive(seed, Purpose::Weights, &[0, rows.len() as u64]);
+        let network = self.architecture.init(&rows.scales(), k, &mut rng)?;
+        let point = self.first(rows, &network, k, Some(seed))?;
+        let map = Reduced::new(rows, network.clone(), k, point.lambda)
+            .evaluate(&point.theta)?
+            .map;
+        let theta: Vec<f32> = point.theta.iter().map(|&value| value as f32).collect();
+        let all: Vec<u32> = (0..unseen.len() as u32).collect();
+        let map = crate::descent::flat_map(map.as_ref(), rows.outputs);
+        Ok(Descender::new(unseen, network, k).loss(&theta, &map, &all))
+    }
+
     /// Where descent starts from a network: its parameters as they are, or annealed.
     fn first(
         &self,
@@ -255,6 +309,8 @@ impl<A: Architecture> Neural<A> {
             lambda,
             residual: value.residual,
             steps,
+            converged: false,
+            trace: Vec::new(),
         })
     }
 
@@ -283,7 +339,7 @@ impl<A: Architecture> Neural<A> {
             context.targets
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
-        let k = self.outputs(data, context);
+        let k = Self::outputs(data, context);
         let (template, start) = self.begin(&rows, k, context, self.settings.starts)?;
         let point = self.descend(
             &rows,
@@ -316,6 +372,8 @@ impl<A: Architecture> Neural<A> {
         let (phi, point) = self.finish(data, context, sources)?;
         let mut model = self.model(data, context, &phi)?;
         model.report.iterations = point.steps;
+        model.report.converged = point.converged;
+        model.report.trace = point.trace;
         // Of the sources alone, so that later comparisons on held-out target rows do not leak.
         model.start = Some(Start {
             representation: self.phi(&sources.0, &sources.2)?,

@@ -25,9 +25,9 @@ pub struct Trained<N> {
 
 impl<N: Network> Trained<N> {
     /// Freezes a module that takes `inputs` features to `k` numbers.
-    pub fn new(network: N, inputs: usize, k: usize) -> Self {
+    pub fn new(network: &N, inputs: usize, k: usize) -> Self {
         Self {
-            network: Mutex::new(network.valid()),
+            network: Mutex::new(network.clone().valid()),
             inputs,
             k,
         }

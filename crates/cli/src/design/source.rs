@@ -132,7 +132,7 @@ impl Source {
 
 fn read_study(path: &Path) -> Result<Study> {
     let text = read_text(path, "a study")?;
-    let study: Study = serde_json::from_str(&text).map_err(|error| {
+    let mut study: Study = serde_json::from_str(&text).map_err(|error| {
         CliError::Input(format!(
             "{} is no saved study: {}; give the JSON that a study was saved as",
             path.display(),
@@ -140,6 +140,7 @@ fn read_study(path: &Path) -> Result<Study> {
         ))
     })?;
     study.config().task_features.check_ready()?;
+    taskscout_neural::attach(&mut study)?;
     Ok(study)
 }
 

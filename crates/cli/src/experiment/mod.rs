@@ -267,7 +267,7 @@ fn publish(
     let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
-    let paper = serde_json::to_value(&prepared.config.paper).map_err(unwritten)?;
+    let paper = serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?;
     let picture = loss_plot(&rows).to_svg(Theme::Standalone, "loss");
     let mut report =
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
@@ -286,10 +286,10 @@ fn publish(
 }
 
 fn pretty(summary: &impl serde::Serialize) -> Result<String> {
-    let text = serde_json::to_string_pretty(summary).map_err(unwritten)?;
+    let text = serde_json::to_string_pretty(summary).map_err(|error| unwritten(&error))?;
     Ok(text + "\n")
 }
 
-fn unwritten(error: serde_json::Error) -> CliError {
+fn unwritten(error: &serde_json::Error) -> CliError {
     CliError::Failure(format!("cannot write the summary: {error}"))
 }

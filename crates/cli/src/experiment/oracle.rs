@@ -1,10 +1,8 @@
 //! Which training oracle an experiment uses.
 
-use std::sync::Arc;
-
-use taskscout::study::{External, Oracle};
+use taskscout::study::Oracle;
 use taskscout::train::{Exact, Staged};
-use taskscout_neural::{DescentSettings, JointGd, MlpShape, Neural};
+use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig};
 
 use super::config::LearnerConfig;
 use crate::args::OracleName;
@@ -12,7 +10,6 @@ use crate::error::Result;
 
 /// The oracle that an experiment's file and options ask for.
 pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
-    let name = learner.oracle.name();
     Ok(match learner.oracle {
         OracleName::Exact => Oracle::Exact(Exact {
             lambda: learner.lambda,
@@ -21,18 +18,12 @@ pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
         OracleName::Mllam => Oracle::Mllam(Staged {
             mllam: learner.mllam.clone().unwrap_or_default(),
         }),
-        OracleName::Neural => {
-            let shape = learner.network.clone().unwrap_or_default();
-            shape.validate()?;
-            let settings = learner.neural.clone();
-            let trainer = Neural::new(shape.clone(), settings.clone());
-            Oracle::External(External::new(name, &(shape, settings), Arc::new(trainer))?)
+        OracleName::Neural => NeuralConfig {
+            network: learner.network.clone(),
+            training: learner.neural.clone(),
         }
-        OracleName::JointGd => {
-            let trainer = joint_gd(learner);
-            trainer.validate()?;
-            Oracle::External(External::new(name, &trainer, Arc::new(trainer.clone()))?)
-        }
+        .oracle()?,
+        OracleName::JointGd => joint_gd(learner).oracle()?,
     })
 }
 
