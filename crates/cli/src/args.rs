@@ -94,7 +94,7 @@ pub(crate) struct ExperimentOptions {
     /// The first seed
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware, active ones also as NAME+save-task
+    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task), discrete-l1, discrete-l2
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) strategies: Option<Vec<String>>,
     /// Add each active strategy as NAME+save-task, which keeps its exploration tasks while they still fit

@@ -104,6 +104,19 @@ impl DescentSettings {
         }
     }
 
+    /// These settings with some of them replaced.
+    ///
+    /// # Errors
+    /// A key that is unknown, or a value that does not fit.
+    pub fn with(&self, changes: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let unfit = |error: serde_json::Error| Error::setting("descent", format!("{error}"));
+        let mut all = serde_json::to_value(self).map_err(unfit)?;
+        if let Some(all) = all.as_object_mut() {
+            all.extend(changes.clone());
+        }
+        serde_json::from_value(all).map_err(unfit)
+    }
+
     /// Checks the numbers.
     ///
     /// # Errors

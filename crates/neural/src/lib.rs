@@ -1,4 +1,37 @@
-//! Neural representations.
+//! Neural representations for taskscout, and training by descent, on Burn.
+//!
+//! | oracle | what it does |
+//! |---|---|
+//! | [`Neural`] | a network as `φ`: descent on its weights, the task map solved exactly |
+//! | [`NeuralAuto`] | the same, with the network's size chosen on held-out rows |
+//! | [`JointGd`] | a matrix or network and its task map together, by mini-batch steps, as published |
+//!
+//! A study takes them through [`NeuralConfig::oracle`] and [`JointGd::oracle`]; a study loaded from
+//! a file gets them back with [`attach`]. A Burn module of one's own is trained by implementing
+//! [`Network`] and [`Architecture`] for it.
+//!
+//! ```
+//! use taskscout::features::FeatureMap;
+//! use taskscout::space::Space;
+//! use taskscout::strategy::{StrategyConfig, StrategyKind};
+//! use taskscout::study::{Study, StudyConfig};
+//! use taskscout::target::Target;
+//! use taskscout_neural::{MlpShape, NeuralConfig};
+//!
+//! let config = StudyConfig::new(
+//!     Space::ball(6, 1.0)?,
+//!     FeatureMap::identity(3)?,
+//!     vec![Target::unknown("tomorrow")],
+//!     StrategyConfig::new(StrategyKind::Aware),
+//! )?;
+//! let network = MlpShape { hidden: vec![16], ..MlpShape::default() };
+//! let oracle = NeuralConfig { network: Some(network), ..NeuralConfig::default() }.oracle()?;
+//! let mut study = Study::new(StudyConfig { k: Some(2), oracle, ..config })?;
+//! assert!(study.data().keeps_rows()); // networks learn from rows
+//! assert_eq!(study.ask(60)?.budget(), 60);
+//! # Ok::<(), taskscout::Error>(())
+//! ```
+
 mod dataset;
 mod descent;
 mod flat;
@@ -14,7 +47,7 @@ mod widths;
 
 pub use descent::{DescentSettings, EarlyStopping};
 pub use joint_gd::JointGd;
-pub use network::{Architecture, MlpShape, Network, Perceptron};
+pub use network::{Architecture, MlpShape, Network, Perceptron, device};
 pub use neural::{Neural, NeuralSettings};
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, attach};

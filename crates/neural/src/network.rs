@@ -93,8 +93,9 @@ pub struct Perceptron {
 #[derive(Debug, Clone, Copy)]
 struct PerceptronActivation(Activation);
 
-/// Where all networks live.
-pub(crate) fn device() -> Device {
+/// Where networks of this crate live: modules of one's own must be made on it to be trained.
+#[must_use]
+pub fn device() -> Device {
     Device::flex().autodiff()
 }
 

@@ -223,6 +223,12 @@ impl<A: Architecture> Neural<A> {
                         best = Some((network, point));
                     }
                 }
+                Err(Error::Diverged { step, .. }) => {
+                    trouble = Some(Error::Diverged {
+                        step,
+                        remedy: "no start of the network stays finite; rescale the data, or give a smaller network".into(),
+                    });
+                }
                 Err(error) => trouble = Some(error),
             }
         }
@@ -405,7 +411,12 @@ where
                 targets: TargetRows::Without(fold),
                 ..context.clone()
             };
-            let (phi, _) = self.finish(data, &without, &sources)?;
+            // Without sources there is no start that has not seen the fold.
+            let (phi, _) = if data.source_rows() == 0 {
+                self.finish(data, &without, &self.sources(data, &without)?)?
+            } else {
+                self.finish(data, &without, &sources)?
+            };
             Ok(FoldFit {
                 fold,
                 representation: self.model(data, &without, &phi)?.representation,

@@ -17,6 +17,7 @@ pub enum Optimiser {
     #[default]
     Adam,
     /// Adam with decoupled weight decay.
+    #[serde(rename = "adamw", alias = "adam-w")]
     AdamW,
     /// Plain gradient steps; weight decay joins the gradient.
     Sgd,

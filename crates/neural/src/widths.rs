@@ -19,14 +19,17 @@ const HELD_OUT: usize = 8;
 /// Part of the held-out error that a larger network must save.
 const WORTH_IT: f64 = 0.005;
 
+/// What a choice depends on: version of the data, rows of the sources, `k` and seed.
+type Key = (u64, usize, Option<usize>, u64);
+
 /// The `neural` oracle with a network whose size comes from the data: rows of the sources are held
 /// out, and a larger network is taken only where it predicts them better.
 #[derive(Debug)]
 pub struct NeuralAuto {
     activation: Activation,
     settings: NeuralSettings,
-    /// Sizes by version of the data: a comparison is made once.
-    known: Mutex<HashMap<u64, MlpShape>>,
+    /// Sizes that were chosen before: a comparison is made once.
+    known: Mutex<HashMap<Key, MlpShape>>,
 }
 
 impl NeuralAuto {
@@ -45,9 +48,9 @@ impl NeuralAuto {
     /// # Errors
     /// Too little data.
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
-        let version = data.version();
+        let key = (data.version(), data.source_rows(), context.k, context.seed);
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shape) = known().get(&version) {
+        if let Some(shape) = known().get(&key) {
             return Ok(shape.clone());
         }
         let targets = match data.source_rows() {
@@ -75,7 +78,7 @@ impl NeuralAuto {
             }
         }
         let chosen = best.map_or_else(|| shape(TRIED[0]), |(_, shape)| shape);
-        known().insert(version, chosen.clone());
+        known().insert(key, chosen.clone());
         Ok(chosen)
     }
 

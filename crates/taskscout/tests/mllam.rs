@@ -189,7 +189,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         splits: 1,
         max_iterations: 30,
         tolerance: 0.0,
-        ..parts.clone()
+        ..parts
     };
     let context = TrainContext {
         targets: TargetRows::None,
@@ -425,24 +425,18 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         );
     };
     let plain = Mllam::default();
-    setting(
-        &Mllam {
-            splits: 0,
-            ..plain.clone()
-        },
-        "splits",
-    );
+    setting(&Mllam { splits: 0, ..plain }, "splits");
     setting(
         &Mllam {
             max_iterations: 0,
-            ..plain.clone()
+            ..plain
         },
         "max_iterations",
     );
     setting(
         &Mllam {
             tolerance: f64::NAN,
-            ..plain.clone()
+            ..plain
         },
         "tolerance",
     );

@@ -9,7 +9,7 @@ use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Split, StrategyKind};
 use taskscout::train::Mllam;
-use taskscout_neural::{DescentSettings, MlpShape, NeuralSettings};
+use taskscout_neural::{MlpShape, NeuralSettings};
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use super::schedule::ScheduleConfig;
@@ -204,9 +204,9 @@ pub(crate) struct LearnerConfig {
     /// The network of the oracles `neural` and `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) network: Option<MlpShape>,
-    /// How the oracle `joint-gd` descends; as published if not given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) descent: Option<DescentSettings>,
+    /// What the oracle `joint-gd` does otherwise than published.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub(crate) descent: serde_json::Map<String, serde_json::Value>,
     /// Settings of the oracle `neural`.
     pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
@@ -230,7 +230,7 @@ impl Default for LearnerConfig {
             k: None,
             oracle: OracleName::Exact,
             network: None,
-            descent: None,
+            descent: serde_json::Map::new(),
             neural: NeuralSettings::default(),
             lambda: None,
             mllam: None,

@@ -23,12 +23,12 @@ pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
             training: learner.neural.clone(),
         }
         .oracle()?,
-        OracleName::JointGd => joint_gd(learner).oracle()?,
+        OracleName::JointGd => joint_gd(learner)?.oracle()?,
     })
 }
 
 /// Descent as published: Adam for a matrix, plain gradient steps for a network.
-fn joint_gd(learner: &LearnerConfig) -> JointGd {
+fn joint_gd(learner: &LearnerConfig) -> Result<JointGd> {
     let network = learner.network.clone().unwrap_or(MlpShape {
         hidden: Vec::new(),
         bias: false,
@@ -39,8 +39,8 @@ fn joint_gd(learner: &LearnerConfig) -> JointGd {
     } else {
         DescentSettings::for_networks()
     };
-    JointGd {
-        descent: learner.descent.clone().unwrap_or(published),
+    Ok(JointGd {
+        descent: published.with(&learner.descent)?,
         network,
-    }
+    })
 }

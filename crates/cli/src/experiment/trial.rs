@@ -25,7 +25,7 @@ const BATCH_ROWS: usize = 2048;
 /// A strategy to run, or the target's samples on their own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Contender {
-    /// Ridge regression on the target samples.
+    /// What the oracle makes of the target samples.
     TargetOnly,
     /// A strategy.
     Strategy(StrategyRun),
@@ -216,8 +216,11 @@ impl Trial<'_> {
                 .map(|predictor| self.world.target_loss(predictor))
                 .transpose()?)
         };
-        let model = study.model()?;
-        let similarity = self.world.similarity(&model.representation)?;
+        let similarity = match study.model() {
+            // The study goes on without a model, and so does the trial.
+            Err(taskscout::Error::Diverged { .. }) => None,
+            model => Some(self.world.similarity(&model?.representation)?),
+        };
         let exploited = plan
             .items
             .iter()
@@ -236,7 +239,7 @@ impl Trial<'_> {
             test_loss: loss(Some(PredictorKind::Shared))?,
             returned_loss: loss(choice.map(|choice| choice.kind))?,
             predictor: choice.map(|choice| choice.kind.to_string()),
-            subspace_similarity: Some(similarity),
+            subspace_similarity: similarity,
             relevance,
             tasks: count.tasks,
             long_term_tasks: count.long_term,

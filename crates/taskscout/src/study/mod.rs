@@ -333,7 +333,9 @@ impl Study {
             Err(Error::Diverged { .. }) => return Ok(None),
             other => other?,
         };
-        let start = model.start.clone();
+        // A representation of the user's own cannot be written to a file, which a study must be.
+        let lasting = |start: &model::Start| !matches!(start.representation, Phi::Custom(_));
+        let start = model.start.clone().filter(lasting);
         Ok(start.map(|start| Start { version, start }))
     }
 
@@ -367,7 +369,10 @@ impl Study {
 
     /// Whether the data prefer the model's `k` directions to one fewer.
     fn last_direction_is_real(&self) -> Result<bool> {
-        let model = self.planning_model()?;
+        let model = match self.planning_model() {
+            Err(Error::Diverged { .. }) => return Ok(false),
+            other => other?,
+        };
         if model.dim() == 1 {
             return Ok(true);
         }
@@ -601,11 +606,11 @@ impl Study {
             start: None,
             ..self.train_context(false)
         };
-        let phi = self
-            .config
-            .oracle
-            .trainer()?
-            .alone(&self.data, target, &context)?;
+        let trainer = self.config.oracle.trainer()?;
+        let phi = match trainer.alone(&self.data, target, &context) {
+            Err(Error::Diverged { .. }) => None,
+            other => other?,
+        };
         self.cache.alone().insert(key, phi.clone());
         Ok(phi)
     }
