@@ -86,12 +86,22 @@ impl Dataset {
         self.task.len()
     }
 
-    /// Every `step`-th row, and all others, of the same tasks.
-    pub(crate) fn split(&self, step: usize) -> (Self, Self) {
-        let all = 0..self.len();
+    /// The last of `parts` parts of each task's rows, and all others: neighbours on a trajectory
+    /// are alike, so rows in a row stay together.
+    pub(crate) fn split_blocks(&self, parts: usize) -> (Self, Self) {
+        let mut last = vec![false; self.len()];
+        let mut start = 0;
+        while start < self.len() {
+            let same = |row: &usize| self.task[*row] == self.task[start];
+            let end = (start..self.len()).take_while(same).count() + start;
+            let from = end - (end - start) / parts.max(2);
+            last[from..end].fill(true);
+            start = end;
+        }
+        let rows = 0..self.len();
         (
-            self.select(all.clone().filter(|row| row.is_multiple_of(step))),
-            self.select(all.filter(|row| !row.is_multiple_of(step))),
+            self.select(rows.clone().filter(|&row| last[row])),
+            self.select(rows.filter(|&row| !last[row])),
         )
     }
 

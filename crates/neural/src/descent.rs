@@ -180,6 +180,16 @@ pub(crate) struct Course {
     pub(crate) stopped_early: bool,
 }
 
+impl Course {
+    /// Whether the last epoch hardly lowered the loss.
+    pub(crate) fn has_settled(&self) -> bool {
+        match self.losses[..] {
+            [.., before, last] => before - last <= 1e-3 * last,
+            _ => false,
+        }
+    }
+}
+
 /// The rows and the shape of the model that descends on them.
 pub(crate) struct Descender<'a, N> {
     data: &'a Dataset,
@@ -218,7 +228,7 @@ impl<'a, N: Network> Descender<'a, N> {
         }
     }
 
-    /// Runs all epochs from a start.
+    /// Runs all epochs from a start; rows are shuffled by a seed and the number of the start.
     ///
     /// # Errors
     /// A loss that leaves all bounds, with the step.
@@ -226,7 +236,7 @@ impl<'a, N: Network> Descender<'a, N> {
         &self,
         start: Joint,
         settings: &DescentSettings,
-        seed: u64,
+        seed: (u64, u64),
     ) -> Result<Course> {
         let held_out = settings.early_stopping.map(|stopping| {
             let step = ((1.0 / stopping.share).round() as usize).max(2);
@@ -246,12 +256,13 @@ impl<'a, N: Network> Descender<'a, N> {
         let mut steppers = [network.len(), map.len()]
             .map(|count| Stepper::new(settings.optimiser, settings.weight_decay, count));
         let batches = order.len().div_ceil(settings.batch).max(1);
-        let total = batches * settings.epochs;
+        let total = batches.saturating_mul(settings.epochs);
         let (mut steps, mut losses, mut first) = (0, Vec::new(), f64::NAN);
         let mut best: Option<(f64, Joint)> = None;
         let mut waited = 0;
         for epoch in 0..settings.epochs {
-            order.shuffle(&mut derive(seed, Purpose::Shuffle, &[epoch as u64]));
+            let indices = [seed.1, self.data.len() as u64, epoch as u64];
+            order.shuffle(&mut derive(seed.0, Purpose::Shuffle, &indices));
             let mut sum = 0.0;
             for batch in order.chunks(settings.batch) {
                 let mut pull = self.pull(&network, &map, batch);
@@ -296,9 +307,20 @@ impl<'a, N: Network> Descender<'a, N> {
                 break;
             }
         }
+        let last = best.map_or(Joint { network, map }, |(_, joint)| joint);
+        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+        if !(finite(&last.network) && finite(&last.map)) {
+            return Err(Error::Diverged {
+                step: steps,
+                remedy: format!(
+                    "a weight is no longer finite; lower `learning_rate` (now {}), or rescale the data",
+                    settings.learning_rate
+                ),
+            });
+        }
         Ok(Course {
             stopped_early: losses.len() < settings.epochs,
-            joint: best.map_or(Joint { network, map }, |(_, joint)| joint),
+            joint: last,
             steps,
             losses,
         })

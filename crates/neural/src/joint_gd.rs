@@ -72,7 +72,7 @@ impl JointGd {
             network: flat::parameters(&network),
             map,
         };
-        let seed = context.seed ^ rows.len() as u64;
+        let seed = (context.seed, 0);
         let course = Descender::new(rows, network.clone(), k).run(start, &self.descent, seed)?;
         let network = flat::with_parameters(network, &course.joint.network);
         let phi = self.network.representation(&network)?;
@@ -121,7 +121,7 @@ impl JointGd {
         }
         let report = FitReport {
             iterations: course.steps,
-            converged: true,
+            converged: course.stopped_early || course.has_settled(),
             objective: residual,
             residual,
             lambda: self.descent.weight_decay * labels as f64,
@@ -172,6 +172,7 @@ impl Trainer for JointGd {
             data.targets()
                 .iter()
                 .map(|target| target.folds[fold].count())
+                .filter(|&count| count > 0)
                 .min()
         };
         let (mut folds, mut seen) = (Vec::new(), 0);
@@ -193,6 +194,14 @@ impl Trainer for JointGd {
             }
         }
         Ok((model, folds))
+    }
+
+    fn most_directions(&self, features: usize) -> usize {
+        if self.network.hidden.is_empty() {
+            features
+        } else {
+            usize::MAX
+        }
     }
 
     fn needs_rows(&self) -> bool {

@@ -54,7 +54,7 @@ pub(crate) fn minimise<F: Smooth>(
             slope = -dot(&gradient, &gradient);
         }
         if !slope.is_finite() || slope >= -f64::MIN_POSITIVE {
-            converged = true;
+            converged = slope.is_finite();
             break;
         }
         let mut length = if memory.is_empty() {
@@ -70,7 +70,11 @@ pub(crate) fn minimise<F: Smooth>(
                 .zip(&direction)
                 .map(|(t, d)| t + length * d)
                 .collect();
-            let found = function.evaluate(&at)?;
+            // A step so long that the equations break is too long.
+            let Ok(found) = function.evaluate(&at) else {
+                length *= 0.4;
+                continue;
+            };
             let enough = F::objective(&value) + ARMIJO * length * slope;
             if F::objective(&found).is_finite() && F::objective(&found) <= enough {
                 next = Some((at, found));

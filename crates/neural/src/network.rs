@@ -14,6 +14,9 @@ use taskscout::{Error, Result};
 /// Widest layer that can be asked for: beyond it a setting is a mistake, not a network.
 const MAX_WIDTH: usize = 65_536;
 
+/// Most weights between hidden layers.
+const MAX_WEIGHTS: usize = 100_000_000;
+
 /// A Burn module that takes rows of features to rows of `k` numbers.
 pub trait Network: Module + 'static {
     /// `φ` of every row.
@@ -40,6 +43,20 @@ pub trait Architecture: Debug + Send + Sync + 'static {
 
     /// A network to go on from, if the representation came from this architecture.
     fn restore(&self, phi: &Phi) -> Option<Self::Network>;
+}
+
+/// Whether a network gives as many numbers as it should.
+pub(crate) fn check_width<N: Network>(network: &N, inputs: usize, k: usize) -> Result<()> {
+    let row = crate::dataset::matrix(vec![0.0; inputs], inputs, &device());
+    let [_, found] = network.forward(row).dims();
+    if found == k {
+        return Ok(());
+    }
+    Err(Error::WrongLength {
+        place: "what the network makes of a row".into(),
+        expected: k,
+        found,
+    })
 }
 
 /// Multilayer perceptrons.
@@ -76,6 +93,18 @@ impl MlpShape {
                 "hidden",
                 format!("has a layer of size {width}: give 1 to {MAX_WIDTH}"),
             )),
+            None if self
+                .hidden
+                .windows(2)
+                .map(|pair| pair[0] * pair[1])
+                .sum::<usize>()
+                > MAX_WEIGHTS =>
+            {
+                Err(Error::setting(
+                    "hidden",
+                    format!("asks for more than {MAX_WEIGHTS} weights: give smaller layers"),
+                ))
+            }
             None => Ok(()),
         }
     }

@@ -208,7 +208,7 @@ impl<A: Architecture> Neural<A> {
             .into_par_iter()
             .enumerate()
             .map(|(index, (network, annealed))| {
-                let seed = context.seed.wrapping_add(index as u64);
+                let seed = (context.seed, index as u64);
                 let point = self.first(rows, &network, k, annealed.then_some(seed))?;
                 Ok((network, point))
             })
@@ -249,7 +249,7 @@ impl<A: Architecture> Neural<A> {
     ) -> Result<f64> {
         let mut rng = derive(seed, Purpose::Weights, &[0, rows.len() as u64]);
         let network = self.architecture.init(&rows.scales(), k, &mut rng)?;
-        let point = self.first(rows, &network, k, Some(seed))?;
+        let point = self.first(rows, &network, k, Some((seed, 0)))?;
         let map = Reduced::new(rows, network.clone(), k, point.lambda)
             .evaluate(&point.theta)?
             .map;
@@ -265,7 +265,7 @@ impl<A: Architecture> Neural<A> {
         rows: &Dataset,
         network: &A::Network,
         k: usize,
-        anneal: Option<u64>,
+        anneal: Option<(u64, u64)>,
     ) -> Result<Point> {
         let mut theta: Vec<f64> = flat::parameters(network)
             .into_iter()
@@ -273,13 +273,15 @@ impl<A: Architecture> Neural<A> {
             .collect();
         let weight: f64 = theta.iter().map(|value| value * value).sum();
         let labels = (rows.len() * rows.outputs) as f64;
-        let prior = rows.squares() / labels * theta.len() as f64 / weight.max(f64::MIN_POSITIVE);
+        let mean_square = rows.squares() / labels.max(1.0);
+        let prior = mean_square * theta.len() as f64 / weight.max(f64::MIN_POSITIVE);
         let lambda = self.settings.lambda.unwrap_or(prior);
+        crate::network::check_width(network, rows.inputs, k)?;
         let reduced = Reduced::new(rows, network.clone(), k, lambda);
         let mut value = reduced.evaluate(&theta)?;
         let mut steps = 0;
         if let Some(seed) = anneal {
-            let batches = rows.len().div_ceil(ANNEAL_BATCH);
+            let batches = rows.len().div_ceil(ANNEAL_BATCH).max(1);
             let settings = DescentSettings {
                 optimiser: Optimiser::Adam,
                 learning_rate: ANNEAL_RATE,
@@ -304,7 +306,7 @@ impl<A: Architecture> Neural<A> {
             value = reduced.evaluate(&theta)?;
             steps = course.steps;
         }
-        if !value.objective.is_finite() {
+        if !(value.objective.is_finite() && value.residual.is_finite()) {
             return Err(Error::Diverged {
                 step: steps,
                 remedy: "the loss is not finite; rescale the data".into(),
@@ -424,6 +426,10 @@ where
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
         Ok((model, folds))
+    }
+
+    fn most_directions(&self, _features: usize) -> usize {
+        usize::MAX
     }
 
     fn needs_rows(&self) -> bool {

@@ -100,7 +100,11 @@ impl<'a, N: Network> Reduced<'a, N> {
         }
         let map = ridge_map(data.features.as_ref(), &projected, k, m, self.lambda)?;
         let embeddings = rows.embeddings(&map);
-        let residual = (self.squares + rows.residual(&projected, &embeddings)).max(0.0);
+        // Rounding may take it below zero; not a number must stay what it is.
+        let residual = match self.squares + rows.residual(&projected, &embeddings) {
+            below if below < 0.0 => 0.0,
+            other => other,
+        };
         let scale = 1.0 / self.labels();
         let parts: Vec<Vec<f32>> = passes
             .into_par_iter()

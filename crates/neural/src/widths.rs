@@ -1,8 +1,5 @@
 //! The size of a network, when nobody says.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-
 use taskscout::data::{TargetRows, TaskData};
 use taskscout::model::{Activation, Model, Phi};
 use taskscout::train::{FoldFit, TrainContext, Trainer};
@@ -19,17 +16,12 @@ const HELD_OUT: usize = 8;
 /// Part of the held-out error that a larger network must save.
 const WORTH_IT: f64 = 0.005;
 
-/// What a choice depends on: version of the data, rows of the sources, `k` and seed.
-type Key = (u64, usize, Option<usize>, u64);
-
 /// The `neural` oracle with a network whose size comes from the data: rows of the sources are held
 /// out, and a larger network is taken only where it predicts them better.
 #[derive(Debug)]
 pub struct NeuralAuto {
     activation: Activation,
     settings: NeuralSettings,
-    /// Sizes that were chosen before: a comparison is made once.
-    known: Mutex<HashMap<Key, MlpShape>>,
 }
 
 impl NeuralAuto {
@@ -39,7 +31,6 @@ impl NeuralAuto {
         Self {
             activation,
             settings,
-            known: Mutex::new(HashMap::new()),
         }
     }
 
@@ -48,17 +39,18 @@ impl NeuralAuto {
     /// # Errors
     /// Too little data.
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
-        let key = (data.version(), data.source_rows(), context.k, context.seed);
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(shape) = known().get(&key) {
-            return Ok(shape.clone());
-        }
         let targets = match data.source_rows() {
-            0 => TargetRows::All,
+            0 => context.targets,
             _ => TargetRows::None,
         };
-        let rows = Dataset::new(data, None, targets)?;
-        let (unseen, seen) = rows.split(HELD_OUT);
+        let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
+        let k = Neural::<MlpShape>::outputs(data, context);
+        self.suited(&rows, k, context.seed)
+    }
+
+    /// The network that suits some rows, compared on the last of each task.
+    fn suited(&self, rows: &Dataset, k: usize, seed: u64) -> Result<MlpShape> {
+        let (unseen, seen) = rows.split_blocks(HELD_OUT);
         let shape = |hidden: &[usize]| MlpShape {
             hidden: hidden.to_vec(),
             activation: self.activation,
@@ -66,10 +58,12 @@ impl NeuralAuto {
         };
         let mut best: Option<(f64, MlpShape)> = None;
         for hidden in TRIED {
+            if unseen.len() == 0 || seen.len() == 0 {
+                break;
+            }
             let oracle = Neural::new(shape(hidden), self.settings.clone());
-            let k = Neural::<MlpShape>::outputs(data, context);
-            let error = match oracle.held_out(&seen, &unseen, k, context.seed) {
-                Err(Error::Diverged { .. }) => continue,
+            let error = match oracle.held_out(&seen, &unseen, k, seed) {
+                Err(Error::Diverged { .. } | Error::Numerical { .. }) => continue,
                 other => other?,
             };
             let better = |(known, _): &(f64, MlpShape)| error < (1.0 - WORTH_IT) * known;
@@ -77,9 +71,7 @@ impl NeuralAuto {
                 best = Some((error, shape(hidden)));
             }
         }
-        let chosen = best.map_or_else(|| shape(TRIED[0]), |(_, shape)| shape);
-        known().insert(key, chosen.clone());
-        Ok(chosen)
+        Ok(best.map_or_else(|| shape(TRIED[0]), |(_, shape)| shape))
     }
 
     fn oracle(
@@ -112,6 +104,10 @@ impl Trainer for NeuralAuto {
         Ok((model, folds))
     }
 
+    fn most_directions(&self, _features: usize) -> usize {
+        usize::MAX
+    }
+
     fn needs_rows(&self) -> bool {
         true
     }
@@ -121,6 +117,8 @@ impl Trainer for NeuralAuto {
     }
 
     fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
-        self.oracle(data, context)?.0.alone(data, target, context)
+        let rows = Dataset::alone(data, target, context.targets)?;
+        let shape = self.suited(&rows, data.outputs(), context.seed)?;
+        Neural::new(shape, self.settings.clone()).alone(data, target, context)
     }
 }

@@ -41,9 +41,9 @@ pub enum Purpose {
     Bootstrap = 7,
     /// Rows used only to measure a loss.
     Test = 8,
-    /// Weights before training; indices: attempt.
+    /// Weights before training; indices: attempt, rows.
     Weights = 9,
-    /// Order of rows in training; indices: purpose of the fit, epoch.
+    /// Order of rows in training; indices: start, rows, epoch.
     Shuffle = 10,
 }
 

@@ -87,8 +87,13 @@ impl Synthetic {
     /// Settings out of range.
     pub fn new(config: SyntheticConfig) -> Result<Self> {
         let d = config.input_features.dim();
-        if config.k == 0 || config.k > d.min(config.source_dim) {
-            let limit = d.min(config.source_dim);
+        let most = if config.network.is_some() {
+            usize::MAX
+        } else {
+            d
+        };
+        if config.k == 0 || config.k > most.min(config.source_dim) {
+            let limit = most.min(config.source_dim);
             return Err(Error::setting(
                 "k",
                 format!("is {}: it must be from 1 to {limit}", config.k),

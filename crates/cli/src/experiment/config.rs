@@ -220,8 +220,20 @@ pub(crate) struct LearnerConfig {
     pub(crate) explore_criterion: Criterion,
     /// What target-aware designs minimise.
     pub(crate) exploit_criterion: Criterion,
-    /// How a round is split between exploration and exploitation.
-    pub(crate) split: Split,
+    /// How a round is split between exploration and exploitation; if not given, as published with
+    /// the oracle `joint-gd`, else as taskscout does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) split: Option<Split>,
+}
+
+impl LearnerConfig {
+    /// The split in use: what is trained as published is also planned as published.
+    pub(crate) fn split(&self) -> Split {
+        self.split.unwrap_or(match self.oracle {
+            OracleName::JointGd => Split::Paper,
+            _ => Split::default(),
+        })
+    }
 }
 
 impl Default for LearnerConfig {
@@ -237,7 +249,7 @@ impl Default for LearnerConfig {
             stable_model: false,
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,
-            split: Split::default(),
+            split: None,
         }
     }
 }
@@ -334,6 +346,7 @@ impl ExperimentConfig {
         if let Some(oracle) = options.oracle {
             self.learner.oracle = oracle;
         }
+        self.learner.split = Some(self.learner.split());
         if let Some(schedule) = options.schedule {
             self.schedule
                 .use_adaptive(schedule == ScheduleName::Adaptive);
@@ -395,6 +408,13 @@ impl ExperimentConfig {
             .is_some_and(|lambda| !(lambda > 0.0 && lambda.is_finite()))
         {
             return bad("learner.lambda", "must be positive and finite".into());
+        }
+        if self.learner.oracle == OracleName::JointGd && self.learner.k.is_none() {
+            return bad(
+                "learner.k",
+                "is missing: joint descent cannot choose it, so give it or use another oracle"
+                    .into(),
+            );
         }
         self.schedule.check()
     }

@@ -86,7 +86,7 @@ pub(crate) fn study_config(
             save_task: run.save_task,
             explore_criterion: learner.explore_criterion,
             exploit_criterion: learner.exploit_criterion,
-            split: learner.split,
+            split: learner.split(),
         },
         warm_up: rounds.warm_up,
         stable_model: learner.stable_model,

@@ -272,7 +272,13 @@ impl StudyConfig {
         } else {
             self.task_dim()
         };
-        let limit = self.input_features.dim().min(self.outputs * tasks);
+        let features = self.input_features.dim();
+        let features = match self.oracle.trainer() {
+            Ok(trainer) => trainer.most_directions(features),
+            // Not attached yet: its own checks come with it.
+            Err(_) => usize::MAX,
+        };
+        let limit = features.min(self.outputs * tasks);
         if let Some(k) = self.k.filter(|&k| k == 0 || k > limit) {
             return Err(Error::setting(
                 "k",

@@ -207,6 +207,12 @@ impl Study {
     /// # Errors
     /// A study whose oracle is one of this crate's own.
     pub fn attach_trainer(&mut self, trainer: Arc<dyn Trainer>) -> Result<()> {
+        if trainer.needs_rows() && !self.data.keeps_rows() && self.data.source_rows() > 0 {
+            return Err(Error::State(
+                "this oracle learns from rows, but the study kept statistics only: start a new study with it".into(),
+            ));
+        }
+        self.cache = Cache::default();
         self.config.oracle.attach(trainer)
     }
 
@@ -272,7 +278,11 @@ impl Study {
         } else {
             None
         };
-        let start = self.next_start()?;
+        let start = match self.next_start() {
+            // A plan that needs no model does not wait for one.
+            Err(_) if model.is_none() => None,
+            other => other?,
+        };
         let knowledge = match &model {
             Some(model) => Some(self.knowledge(model)?),
             None => None,
@@ -380,7 +390,11 @@ impl Study {
             k: Some(model.dim() - 1),
             ..self.train_context(self.config.stable_model)
         };
-        let smaller = self.planner()?.fit(&self.data, &fewer)?;
+        let smaller = match self.planner()?.fit(&self.data, &fewer) {
+            // With fewer nothing can be learnt, so the last one is needed.
+            Err(Error::Diverged { .. }) => return Ok(true),
+            other => other?,
+        };
         Ok(model.report.evidence > smaller.report.evidence)
     }
 
@@ -529,7 +543,8 @@ impl Study {
             stages,
             targets: TargetRows::All,
             seed: self.config.seed,
-            start: self.start_of(self.data.version()),
+            // What was learnt from all stages is no start for a model of some.
+            start: self.start_of(self.data.version()).filter(|_| !stable),
         }
     }
 

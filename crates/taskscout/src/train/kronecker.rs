@@ -308,7 +308,7 @@ pub fn ridge_map(
 ) -> crate::Result<Mat<f64>> {
     let p = features.ncols();
     let (mut matrix, rhs) = map_equations(features, projected, k, outputs);
-    (0..k * p).for_each(|i| matrix[(i, i)] += lambda);
+    super::exact::add_ridge(&mut matrix, lambda);
     let solver = crate::linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
     let solution = solver.solve(rhs.as_ref());
     Ok(Mat::from_fn(k, outputs * p, |i, column| {

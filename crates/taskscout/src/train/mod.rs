@@ -103,6 +103,8 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
                 let without = TrainContext {
                     k: Some(model.dim()),
                     targets: TargetRows::Without(fold),
+                    // What was learnt before may have seen the fold.
+                    start: None,
                     ..context.clone()
                 };
                 Ok(FoldFit {
@@ -112,6 +114,12 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
             })
             .collect::<Result<_>>()?;
         Ok((model, folds))
+    }
+
+    /// Most directions that a representation of so many features can have: a matrix has no more
+    /// than there are features, a network may.
+    fn most_directions(&self, features: usize) -> usize {
+        features
     }
 
     /// Whether it needs rows, which statistics alone do not have.

@@ -249,7 +249,10 @@ fn mean_errors(data: &TaskData, target: usize, folds: &[usize], totals: &[f64]) 
     let floor = ROUNDING * squares;
     totals
         .iter()
-        .map(|total| total.max(floor) / labels as f64)
+        .map(|&total| {
+            let known = if total.is_nan() { f64::INFINITY } else { total };
+            known.max(floor) / labels as f64
+        })
         .collect()
 }
 

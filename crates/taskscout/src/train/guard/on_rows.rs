@@ -109,10 +109,14 @@ pub(super) fn candidates(
             };
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
-            for (total, (_, candidate)) in totals.iter_mut().zip(fit(&seen, &stack)?) {
-                *total += (0..unseen.outputs())
-                    .map(|output| unseen.residual(output, &candidate[output]))
-                    .sum::<f64>();
+            let fitted = fit(&seen, &stack)?;
+            for (index, total) in totals.iter_mut().enumerate() {
+                // What could not be fitted without a fold cannot be judged, so it does not win.
+                *total += fitted.get(index).map_or(f64::INFINITY, |(_, candidate)| {
+                    (0..unseen.outputs())
+                        .map(|output| unseen.residual(output, &candidate[output]))
+                        .sum()
+                });
             }
         }
         Some(mean_errors(data, target, &held_out, &totals))
