@@ -16,7 +16,7 @@ const TINY: [&str; 10] = [
     "--strategies",
     "passive-fixed",
     "--budget-scale",
-    "0.05",
+    "0.06",
     "--n-target",
     "400",
     "--resume", // goes on with what is there, or starts

@@ -17,9 +17,11 @@
 //!    seed, for the initial weights and the order of rows, on both sides; losses are medians over
 //!    seeds. One thread each.
 //!
-//! PyTorch runs eagerly, on tensors in memory, without a `DataLoader`: whatever else it was tried with
-//! was slower. Read the ratios, which are medians over neighbouring turns, and trust processor time
-//! where the machine was busy: those lines end with a star.
+//! Either part runs alone where it is named: `-- steps`, `-- loss`.
+//!
+//! PyTorch runs eagerly, on tensors in memory, without a `DataLoader`. Read the ratios, which are
+//! medians over neighbouring turns, and trust processor time where the machine was busy: those lines
+//! end with a star. On two threads PyTorch's spin while they wait, which costs processor time.
 
 #[path = "support/rows.rs"]
 mod rows;
@@ -28,7 +30,7 @@ mod support;
 
 use std::hint::black_box;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -41,6 +43,10 @@ use taskscout::train::{TrainContext, Trainer};
 use taskscout_neural::{
     Decay, DescentSettings, JointGd, MlpShape, Neural, NeuralSettings, Optimiser,
 };
+
+/// The parts by name.
+const STEPS: &str = "steps";
+const LOSS: &str = "loss";
 
 /// Turns of each side; in part 2, seeds.
 const REPETITIONS: usize = 5;
@@ -62,21 +68,21 @@ const CASES: [Case; 3] = [
         batch: 600,
         tasks: 80,
         rows_each: 150,
-        epochs: 150,
+        epochs: 60,
     },
     Case {
         widths: &[20, 20, 20, 4],
         batch: 600,
         tasks: 640,
         rows_each: 30,
-        epochs: 75,
+        epochs: 40,
     },
     Case {
         widths: &[64, 256, 256, 16],
         batch: 1024,
         tasks: 80,
         rows_each: 64,
-        epochs: 50,
+        epochs: 30,
     },
 ];
 
@@ -121,28 +127,37 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<()> {
-    let python = interpreter();
-    if let Err(error) = &python {
-        println!("NO COMPARISON WITH PYTHON: {error}. Our figures stand alone.");
+    let python = match interpreter().and_then(|python| has_torch(&python).map(|()| python)) {
+        Ok(python) => Some(python),
+        Err(error) => {
+            println!("NO COMPARISON WITH PYTORCH: {error}. Our figures stand alone.\n");
+            None
+        }
+    };
+    // The name of a part asks for that part alone.
+    let asked = |part: &str| std::env::args().any(|argument| argument == part);
+    if asked(STEPS) || !asked(LOSS) {
+        steps(python.as_deref())?;
     }
-    let python = python.ok();
-    steps(python.as_deref())?;
-    held_out(python.as_deref())
+    if asked(LOSS) || !asked(STEPS) {
+        held_out(python.as_deref())?;
+    }
+    Ok(())
+}
+
+/// Fails unless a Python can import PyTorch; why not, it says on standard error.
+fn has_torch(python: &Path) -> Result<()> {
+    let import = Command::new(python).args(["-c", "import torch"]).status();
+    let place = python.display();
+    match import {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("{place} cannot import torch").into()),
+        Err(error) => Err(format!("could not start {place}: {error}").into()),
+    }
 }
 
 fn pool(threads: usize) -> Result<ThreadPool> {
     Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
-}
-
-/// PyTorch, or a message that it is not there.
-fn torch(python: Option<&Path>, start: impl FnOnce(&Path) -> Result<Numpy>) -> Option<Numpy> {
-    match start(python?) {
-        Ok(torch) => Some(torch),
-        Err(error) => {
-            println!("NO COMPARISON WITH PYTORCH: {error}. Our figures stand alone.");
-            None
-        }
-    }
 }
 
 /// What our side took, and PyTorch.
@@ -179,9 +194,9 @@ fn steps(python: Option<&Path>) -> Result<()> {
         )?;
         let (shared, start) = (rows.share()?, Arc::new(rows.start()?));
         for threads in [1, 2].into_iter().take(cores.min(2)) {
-            let mut torch = torch(python, |python| {
-                shared.python(python, &rows, case.batch, RATE, threads)
-            });
+            let mut torch = python
+                .map(|python| shared.python(python, &rows, case.batch, RATE, threads))
+                .transpose()?;
             let pool = pool(threads)?;
             if let Some(torch) = &mut torch {
                 same_losses(&rows, &start, case, torch)?;
@@ -373,9 +388,9 @@ fn held_out(python: Option<&Path>) -> Result<()> {
     };
     let rows = Rows::draw(&LEARNER, COUNTS)?;
     let shared = rows.share()?;
-    let mut torch = torch(python, |python| {
-        shared.python(python, &rows, published.batch, published.learning_rate, 1)
-    });
+    let mut torch = python
+        .map(|python| shared.python(python, &rows, published.batch, published.learning_rate, 1))
+        .transpose()?;
     let pool = pool(1)?;
     let (mut ways, mut theirs) = (ways(), Vec::new());
     for seed in 0..REPETITIONS as u64 {

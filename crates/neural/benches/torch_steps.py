@@ -17,7 +17,8 @@ understands
                                        EVERY steps, and the loss on the held-out rows after it
 
 PyTorch runs eagerly, on as many threads as OMP_NUM_THREADS says. Rows are shuffled once an epoch and
-then cut into batches, which is faster than picking the rows of every batch.
+then cut into batches, which is faster than picking the rows of every batch, and tasks are embedded
+once a step, which is faster than embedding the task of every row.
 """
 
 import os
@@ -45,8 +46,8 @@ class Joint(nn.Module):
         self.phi = nn.Sequential(*layers[:-1])
         self.map = nn.Linear(features, widths[-1], bias=False)
 
-    def forward(self, x, w):
-        return (self.phi(x) * self.map(w)).sum(1)
+    def forward(self, x, tasks, task):
+        return (self.phi(x) * nn.functional.embedding(task, self.map(tasks))).sum(1)
 
 
 class Work:
@@ -68,7 +69,7 @@ class Work:
 
     def table(self, rows):
         x, y, task = self.take(rows, self.widths[0]), self.take(rows), self.take(rows)
-        return x, self.tasks[task.long()], y
+        return x, task.long(), y
 
     def known(self):
         """The model of the file."""
@@ -79,16 +80,16 @@ class Work:
         return model
 
     def descend(self, model, epochs, every=0, factor=1.0):
-        x, w, y = self.rows
+        x, task, y = self.rows
         loss_of = nn.MSELoss()
         optimiser = torch.optim.SGD(model.parameters(), lr=self.rate)
         steps = 0
         for _ in range(epochs):
             order = torch.randperm(len(y))
-            batches = (part[order].split(self.batch) for part in (x, w, y))
-            for some_x, some_w, some_y in zip(*batches):
+            batches = (part[order].split(self.batch) for part in (x, task, y))
+            for some_x, some_task, some_y in zip(*batches):
                 optimiser.zero_grad(set_to_none=True)
-                loss_of(model(some_x, some_w), some_y).backward()
+                loss_of(model(some_x, self.tasks, some_task), some_y).backward()
                 optimiser.step()
                 steps += 1
                 if every and steps % every == 0:
@@ -96,21 +97,21 @@ class Work:
                         group["lr"] *= factor
 
     def result(self):
-        model, (x, w, y) = self.known(), self.rows
+        model, (x, task, y) = self.known(), self.rows
         optimiser = torch.optim.SGD(model.parameters(), lr=self.rate)
         losses = []
         for _ in range(FULL_STEPS):
             optimiser.zero_grad(set_to_none=True)
-            loss = nn.functional.mse_loss(model(x, w), y)
+            loss = nn.functional.mse_loss(model(x, self.tasks, task), y)
             loss.backward()
             optimiser.step()
             losses.append(float(loss.detach()))
         return losses
 
     def loss(self, model):
-        x, w, y = self.held_out
+        x, task, y = self.held_out
         with torch.no_grad():
-            return float(nn.functional.mse_loss(model(x, w), y))
+            return float(nn.functional.mse_loss(model(x, self.tasks, task), y))
 
 
 def timed(run):

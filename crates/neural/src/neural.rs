@@ -90,6 +90,8 @@ const STARTS_ALONE: usize = 2;
 const ANNEAL_CLIP: f64 = 10.0;
 /// Steps of a fit that only adds the targets' rows to those of the sources.
 const FINISH_STEPS: usize = 30;
+/// Part of the labels' squares that a network leaves which has learnt nothing.
+const COLLAPSED: f64 = 0.995;
 /// Times that the penalty is set anew from the data.
 const PENALTY_UPDATES: usize = 1;
 
@@ -139,15 +141,20 @@ impl<A: Architecture> Neural<A> {
         let labels = (rows.len() * rows.outputs) as f64;
         let mut point = start;
         let mut left = steps.max(1);
+        let floor = 1e-4 * point.lambda;
         for update in 0..=updates {
             let limit = if update == updates { left } else { left / 3 };
-            let reduced = Reduced::new(rows, template.clone(), k, point.lambda);
-            let end = minimise(
-                &reduced,
-                point.theta,
-                limit.max(1),
-                self.settings.tolerance / labels,
-            )?;
+            let end = loop {
+                let reduced = Reduced::new(rows, template.clone(), k, point.lambda);
+                let tolerance = self.settings.tolerance / labels;
+                let end = minimise(&reduced, point.theta.clone(), limit.max(1), tolerance)?;
+                // A penalty above the signal shrinks everything to nothing; then it is no guide.
+                let nothing = end.value.residual > COLLAPSED * rows.squares();
+                if !nothing || self.settings.lambda.is_some() || point.lambda <= floor {
+                    break end;
+                }
+                point.lambda *= 0.1;
+            };
             left -= end.iterations.min(left);
             let map = &end.value.map;
             let weight = end.theta.iter().map(|v| v * v).sum::<f64>() + map.squared_norm_l2();
@@ -158,7 +165,8 @@ impl<A: Architecture> Neural<A> {
             point = Point {
                 theta: end.theta,
                 lambda: match self.settings.lambda {
-                    None if updates > 0 => wanted,
+                    // Weights that shrink ask for a penalty that shrinks them more: no further than it was.
+                    None if updates > 0 => wanted.min(10.0 * point.lambda),
                     _ => point.lambda,
                 },
                 residual: end.value.residual,

@@ -112,7 +112,7 @@ fn every_optimiser_and_schedule_learns() {
             Decay::Constant,
             Decay::Cosine,
             Decay::Step {
-                every: 50,
+                every: 200,
                 factor: 0.8,
             },
         ] {

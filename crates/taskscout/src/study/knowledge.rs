@@ -12,6 +12,9 @@ use crate::model::{Model, Representation as _};
 use crate::strategy::Knowledge;
 use crate::target::TargetKind;
 
+/// Strength of a target, in units of the noise variance, below which a model has found nothing.
+const NO_SIGNAL: f64 = 1e-12;
+
 /// What a study has learnt so far, in the terms of a design problem of one's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
@@ -58,6 +61,11 @@ impl Study {
         })
     }
 
+    /// Whether any target has rows of its own.
+    pub(super) fn has_target_rows(&self) -> bool {
+        (0..self.config.targets.len()).any(|target| self.data.target_rows(target) > 0)
+    }
+
     /// What a model says, in the terms that designs need.
     pub(super) fn knowledge<'a>(&self, model: &'a Model) -> Result<Knowledge<'a>> {
         let k = model.dim();
@@ -82,12 +90,15 @@ impl Study {
             error += weight * self.embedding_error(model, index)?;
             targets.push(embedding);
         }
-        let nothing = need.squared_norm_l2() <= 0.0;
-        if nothing {
-            return Err(Error::State(
+        let strength: f64 = (0..k).map(|i| need[(i, i)]).sum();
+        if strength <= NO_SIGNAL * model.noise {
+            return Err(Error::State(if self.has_target_rows() {
+                "the model finds no signal of the targets in what was told so far: collect more"
+                    .into()
+            } else {
                 "nothing is known of the targets yet: tell the study some samples of them first"
-                    .into(),
-            ));
+                    .into()
+            }));
         }
         Ok(Knowledge {
             model,

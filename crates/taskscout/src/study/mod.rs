@@ -283,8 +283,13 @@ impl Study {
             Err(_) if model.is_none() => None,
             other => other?,
         };
-        let knowledge = match &model {
-            Some(model) => Some(self.knowledge(model)?),
+        let knowledge = match model.as_ref().map(|model| self.knowledge(model)) {
+            // A model that has found nothing is no model to plan with.
+            Some(Err(error @ Error::State(_))) if self.has_target_rows() => {
+                (warming_up, trouble) = (true, Some(error));
+                None
+            }
+            Some(knowledge) => Some(knowledge?),
             None => None,
         };
         let decision = strategy.plan(&PlanContext {
