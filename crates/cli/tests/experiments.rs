@@ -361,3 +361,42 @@ fn the_adaptive_schedule_spends_the_same_total() {
     let last_budget = |name: &str| results(&scratch.path(name)).last().unwrap()[5].clone();
     assert_eq!(last_budget("paper"), last_budget("adaptive"));
 }
+
+#[test]
+fn training_that_diverges_is_told_and_stops_nothing() {
+    let scratch = Scratch::new();
+    let learner = "[learner]\noracle = \"joint-gd\"\ndescent = { optimiser = \"sgd\", learning_rate = 1e6, epochs = 2 }\n";
+    let file = scratch.file("wild.toml", &SMALL.replace("[learner]", learner));
+    let out = scratch.path("wild").display().to_string();
+    let options = ["--strategies", "aware", "--seeds", "1", "--out", &out];
+    let output = taskscout(&[&["run", &file], &options[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("training of aware diverged in 4 of 4 rounds"),
+        "{}",
+        stderr(&output)
+    );
+    let page = std::fs::read_to_string(scratch.path("wild").join("report.html")).unwrap();
+    assert!(page.contains("diverged in 4 of 4 rounds"));
+    let last = results(&scratch.path("wild")).pop().unwrap();
+    assert!(last.contains(&"target-only".to_owned()), "{last:?}");
+}
+
+#[test]
+fn every_oracle_runs_on_the_small_world() {
+    let scratch = Scratch::new();
+    for oracle in ["exact", "neural", "joint-gd", "mllam"] {
+        let options = [
+            "--oracle",
+            oracle,
+            "--seeds",
+            "1",
+            "--strategies",
+            "passive,aware",
+        ];
+        let output = run_small(&scratch, oracle, &options);
+        assert!(output.status.success(), "{oracle}: {}", stderr(&output));
+        let rows = results(&scratch.path(oracle));
+        assert_eq!(rows[1][1], oracle);
+    }
+}

@@ -21,7 +21,8 @@
 //!
 //! PyTorch runs eagerly, on tensors in memory, without a `DataLoader`. Read the ratios, which are
 //! medians over neighbouring turns, and trust processor time where the machine was busy: those lines
-//! end with a star. On two threads PyTorch's spin while they wait, which costs processor time.
+//! end with a star. On two threads PyTorch's spin for a while where they wait, which costs processor
+//! time; by default they would spin for so long that a busy machine stands still.
 
 #[path = "support/rows.rs"]
 mod rows;

@@ -25,6 +25,9 @@ import os
 import sys
 import time
 
+# Before the library loads: threads that spin for long while they wait collapse on a busy machine.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+
 try:
     import numpy as np
     import torch

@@ -18,7 +18,7 @@ use crate::network::{Network, device};
 use crate::optimiser::{Decay, Optimiser, Stepper, clip};
 
 /// Rows of one part of a batch, where parts are worth a thread of their own.
-const SHARD_ROWS: usize = 256;
+const SHARD_ROWS: usize = 512;
 /// Multiplications of a batch from which on its parts are.
 const SHARD_WORK: usize = 20_000_000;
 /// Times the first loss at which descent counts as diverged.

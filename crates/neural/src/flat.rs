@@ -63,9 +63,11 @@ pub(crate) fn gradient<M: Module>(network: &M, gradients: &mut Gradients) -> Vec
 
 /// A tensor's values.
 pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    let mut out = Vec::new();
-    extend(&mut out, tensor);
-    out
+    let count = tensor.shape().num_elements();
+    tensor
+        .into_data()
+        .try_into_vec::<f32>()
+        .unwrap_or_else(|_| vec![f32::NAN; count])
 }
 
 /// Appends a tensor's values; a tensor that cannot be read counts as not a number, which training

@@ -24,7 +24,7 @@ pub struct NeuralSettings {
     pub starts: usize,
     /// New networks that a later training tries beside what was learnt before.
     pub restarts: usize,
-    /// Noisy mini-batch steps from every start.
+    /// Noisy mini-batch steps from every start; none, if 0.
     pub anneal_steps: usize,
     /// Steps on all rows after them, at most.
     pub max_steps: usize,
@@ -288,7 +288,7 @@ impl<A: Architecture> Neural<A> {
         let reduced = Reduced::new(rows, network.clone(), k, lambda);
         let mut value = reduced.evaluate(&theta)?;
         let mut steps = 0;
-        if let Some(seed) = anneal {
+        if let Some(seed) = anneal.filter(|_| self.settings.anneal_steps > 0) {
             let batches = rows.len().div_ceil(ANNEAL_BATCH).max(1);
             let settings = DescentSettings {
                 optimiser: Optimiser::Adam,
@@ -375,7 +375,7 @@ impl<A: Architecture> Neural<A> {
         (template, k, start): &(A::Network, usize, Point),
     ) -> Result<(Phi, Point)> {
         let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
-        let point = self.descend(&rows, template, *k, start.clone(), (FINISH_STEPS, 0))?;
+        let point = self.descend(&rows, template, *k, start.clone(), (FINISH_STEPS.min(self.settings.max_steps), 0))?;
         Ok((self.phi(template, &point)?, point))
     }
 

@@ -14,9 +14,10 @@ use config::ExperimentConfig;
 use folder::RunFolder;
 use rayon::prelude::*;
 use schedule::Rounds;
+use taskscout_models::SavedModel;
 use taskscout_report::{
-    ExperimentReport, FailedTrial, ResultRow, Theme, html_report, loss_plot, terminal_table,
-    write_csv,
+    ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot,
+    terminal_table, write_csv,
 };
 use taskscout_worlds::Synthetic;
 use trial::Contender;
@@ -118,6 +119,30 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
     }
 }
 
+/// Rounds of a strategy in which no representation could be learnt, in words.
+fn lost_rounds(rows: &[ResultRow]) -> Vec<String> {
+    let mut lost: Vec<(&str, usize, usize)> = Vec::new();
+    for row in rows.iter().filter(|row| row.strategy != TARGET_ONLY) {
+        let at = lost.iter().position(|(name, ..)| *name == row.strategy);
+        let at = at.unwrap_or_else(|| {
+            lost.push((&row.strategy, 0, 0));
+            lost.len() - 1
+        });
+        lost[at].1 += usize::from(row.test_loss.is_none());
+        lost[at].2 += 1;
+    }
+    let say = |(name, missing, all): (&str, usize, usize)| {
+        format!(
+            "training of {name} diverged in {missing} of {all} rounds: they have no loss of the shared \
+             predictor, and target-only was returned; lower the learning rate or rescale the data"
+        )
+    };
+    lost.into_iter()
+        .filter(|(_, missing, _)| *missing > 0)
+        .map(say)
+        .collect()
+}
+
 /// What a reader of a quick run's figures must know.
 const QUICK: &str =
     "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
@@ -190,8 +215,10 @@ fn run_trials(
         let model = options
             .save_models
             .then(|| folder.model_path(contender, seed));
-        // A trial whose model is asked for and missing is run again.
-        let has_model = model.as_ref().is_none_or(|model| model.exists());
+        // A trial whose model is asked for and missing or damaged is run again.
+        let has_model = model
+            .as_ref()
+            .is_none_or(|model| SavedModel::load(model).is_ok());
         if let Some(rows) = folder.finished(contender, seed)?.filter(|_| has_model) {
             progress.trial(&name, "kept from the run before");
             return Ok(Ok(rows));
@@ -272,6 +299,10 @@ fn publish(
     let mut report =
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     report.summary.failed = failures;
+    for note in lost_rounds(&report.rows) {
+        eprintln!("note: {note}");
+        report.notes.push(note);
+    }
     if options.quick {
         report.notes.push(QUICK.into());
     }
