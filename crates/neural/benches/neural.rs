@@ -105,12 +105,13 @@ const COUNTS: Counts = Counts {
 };
 
 /// Less and less work for the oracle `neural`, most first: starts, annealing steps, steps on all rows.
-const LADDER: [[usize; 3]; 5] = [
+const LADDER: [[usize; 3]; 6] = [
     [2, 3_000, 60],
     [1, 3_000, 60],
     [1, 1_500, 30],
     [1, 800, 15],
     [1, 250, 6],
+    [1, 250, 1],
 ];
 
 fn main() -> ExitCode {

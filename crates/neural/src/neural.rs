@@ -375,7 +375,13 @@ impl<A: Architecture> Neural<A> {
         (template, k, start): &(A::Network, usize, Point),
     ) -> Result<(Phi, Point)> {
         let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
-        let point = self.descend(&rows, template, *k, start.clone(), (FINISH_STEPS.min(self.settings.max_steps), 0))?;
+        let point = self.descend(
+            &rows,
+            template,
+            *k,
+            start.clone(),
+            (FINISH_STEPS.min(self.settings.max_steps), 0),
+        )?;
         Ok((self.phi(template, &point)?, point))
     }
 
