@@ -8,14 +8,14 @@ use burn::tensor::{Device, Tensor};
 use faer::MatRef;
 use rand::seq::SliceRandom as _;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use taskscout::rng::{Purpose, derive};
 use taskscout::{Error, Result};
 
 use crate::dataset::{Dataset, matrix};
 use crate::flat;
 use crate::network::{Network, device};
-use crate::optimiser::{Decay, Optimiser, Stepper, clip};
+use crate::optimiser::{Stepper, clip};
+use crate::settings::DescentSettings;
 
 /// Rows of one part of a batch, where parts are worth a thread of their own.
 const SHARD_ROWS: usize = 512;
@@ -23,146 +23,6 @@ const SHARD_ROWS: usize = 512;
 const SHARD_WORK: usize = 20_000_000;
 /// Times the first loss at which descent counts as diverged.
 const DIVERGED: f64 = 1e3;
-
-/// Settings of mini-batch descent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct DescentSettings {
-    /// How a gradient becomes a step.
-    pub optimiser: Optimiser,
-    /// The learning rate.
-    pub learning_rate: f64,
-    /// Weight decay.
-    pub weight_decay: f64,
-    /// Rows of a batch.
-    pub batch: usize,
-    /// Passes over all rows.
-    pub epochs: usize,
-    /// How the learning rate changes.
-    pub decay: Decay,
-    /// Longest gradient; longer ones are shortened.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// Ends training when held-out rows stop getting better.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub early_stopping: Option<EarlyStopping>,
-}
-
-/// When to stop before the last epoch.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct EarlyStopping {
-    /// Part of the rows that is held out.
-    pub share: f64,
-    /// Epochs without a better held-out loss that end training; the best epoch's weights are kept.
-    pub patience: usize,
-}
-
-impl Default for EarlyStopping {
-    fn default() -> Self {
-        Self {
-            share: 0.1,
-            patience: 5,
-        }
-    }
-}
-
-impl Default for DescentSettings {
-    /// Adam as the paper trains its linear representations.
-    fn default() -> Self {
-        Self {
-            optimiser: Optimiser::Adam,
-            learning_rate: 0.1,
-            weight_decay: 0.01,
-            batch: 600,
-            epochs: 80,
-            decay: Decay::Step {
-                every: 200,
-                factor: 0.9,
-            },
-            clip: None,
-            early_stopping: None,
-        }
-    }
-}
-
-impl DescentSettings {
-    /// As the paper trains its networks.
-    #[must_use]
-    pub fn for_networks() -> Self {
-        Self {
-            optimiser: Optimiser::Sgd,
-            learning_rate: 0.1,
-            weight_decay: 0.0,
-            batch: 500,
-            epochs: 40,
-            decay: Decay::Step {
-                every: 80,
-                factor: 0.9,
-            },
-            ..Self::default()
-        }
-    }
-
-    /// These settings with some of them replaced.
-    ///
-    /// # Errors
-    /// A key that is unknown, or a value that does not fit.
-    pub fn with(&self, changes: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
-        let unfit = |error: serde_json::Error| Error::setting("descent", format!("{error}"));
-        let mut all = serde_json::to_value(self).map_err(unfit)?;
-        if let Some(all) = all.as_object_mut() {
-            all.extend(changes.clone());
-        }
-        serde_json::from_value(all).map_err(unfit)
-    }
-
-    /// Checks the numbers.
-    ///
-    /// # Errors
-    /// The first that is out of range, by its key.
-    pub fn validate(&self) -> Result<()> {
-        let positive = |key: &str, value: f64| {
-            if value > 0.0 && value.is_finite() {
-                return Ok(());
-            }
-            Err(Error::setting(
-                key,
-                format!("is {value}: it must be positive and finite"),
-            ))
-        };
-        positive("learning_rate", self.learning_rate)?;
-        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
-            return Err(Error::setting(
-                "weight_decay",
-                format!("is {}: it must be at least 0 and finite", self.weight_decay),
-            ));
-        }
-        for (key, value) in [("batch", self.batch), ("epochs", self.epochs)] {
-            if value == 0 {
-                return Err(Error::setting(key, "is 0: give at least 1"));
-            }
-        }
-        if let Some(clip) = self.clip {
-            positive("clip", clip)?;
-        }
-        if let Some(stopping) = self.early_stopping {
-            if !(stopping.share > 0.0 && stopping.share < 1.0) {
-                return Err(Error::setting(
-                    "early_stopping.share",
-                    format!("is {}: give a part between 0 and 1", stopping.share),
-                ));
-            }
-            if stopping.patience == 0 {
-                return Err(Error::setting(
-                    "early_stopping.patience",
-                    "is 0: give at least 1",
-                ));
-            }
-        }
-        self.decay.validate()
-    }
-}
 
 /// A network's parameters, then the task map's, `outputs × k × p`.
 #[derive(Debug, Clone)]

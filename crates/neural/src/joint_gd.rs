@@ -10,9 +10,10 @@ use taskscout::train::{FoldFit, TrainContext, Trainer};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::descent::{Course, Descender, DescentSettings, Joint, flat_map};
+use crate::descent::{Course, Descender, Joint, flat_map};
 use crate::flat;
 use crate::network::{Architecture, MlpShape};
+use crate::settings::DescentSettings;
 
 /// Held-out rows of a target that are enough to compare predictors on: folds beyond them would
 /// cost a training each and tell no more.

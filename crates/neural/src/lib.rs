@@ -42,14 +42,15 @@ mod neural;
 mod optimiser;
 mod oracle;
 mod projection;
+mod settings;
 mod trained;
 mod widths;
 
-pub use descent::{DescentSettings, EarlyStopping};
 pub use joint_gd::JointGd;
 pub use network::{Architecture, MlpShape, Network, Perceptron, device};
-pub use neural::{Neural, NeuralSettings};
+pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, attach};
+pub use settings::{DescentSettings, EarlyStopping, NeuralSettings};
 pub use trained::Trained;
 pub use widths::NeuralAuto;

@@ -1,7 +1,6 @@
 //! The `neural` oracle: a network as `φ`, trained by variable projection.
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
 use taskscout::model::{Model, Phi, Representation as _, Start};
 use taskscout::rng::{Purpose, derive};
@@ -9,72 +8,13 @@ use taskscout::train::{Exact, FoldFit, TrainContext, Trainer};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::descent::{Descender, DescentSettings, Joint};
+use crate::descent::{Descender, Joint};
 use crate::flat;
 use crate::lbfgs::minimise;
 use crate::network::Architecture;
 use crate::optimiser::{Decay, Optimiser};
 use crate::projection::Reduced;
-
-/// Settings of the `neural` oracle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct NeuralSettings {
-    /// Networks that the first training starts from; the best goes on.
-    pub starts: usize,
-    /// New networks that a later training tries beside what was learnt before.
-    pub restarts: usize,
-    /// Noisy mini-batch steps from every start; none, if 0.
-    pub anneal_steps: usize,
-    /// Steps on all rows after them, at most.
-    pub max_steps: usize,
-    /// Training ends when a step lowers the summed squared error by less than so many times the
-    /// noise variance: below that, more steps fit noise.
-    pub tolerance: f64,
-    /// The penalty on the parameters of network and task map, in units of the summed squared error;
-    /// from the data if not given.
-    pub lambda: Option<f64>,
-}
-
-impl NeuralSettings {
-    /// Checks the numbers.
-    ///
-    /// # Errors
-    /// The first that is out of range, by its key.
-    pub fn validate(&self) -> Result<()> {
-        for (key, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
-            if value == 0 {
-                return Err(Error::setting(key, "is 0: give at least 1"));
-            }
-        }
-        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
-            return Err(Error::setting(
-                "tolerance",
-                format!("is {}: it must be at least 0 and finite", self.tolerance),
-            ));
-        }
-        match self.lambda {
-            Some(lambda) if !(lambda > 0.0 && lambda.is_finite()) => Err(Error::setting(
-                "lambda",
-                format!("is {lambda}: it must be positive and finite"),
-            )),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Default for NeuralSettings {
-    fn default() -> Self {
-        Self {
-            starts: 4,
-            restarts: 1,
-            anneal_steps: 3000,
-            max_steps: 60,
-            tolerance: 0.2,
-            lambda: None,
-        }
-    }
-}
+use crate::settings::{DescentSettings, NeuralSettings};
 
 /// Directions that a network gets where nobody says how many; those that carry nothing go again.
 const MOST_DIRECTIONS: usize = 12;
@@ -165,7 +105,7 @@ impl<A: Architecture> Neural<A> {
             point = Point {
                 theta: end.theta,
                 lambda: match self.settings.lambda {
-                    // Weights that shrink ask for a penalty that shrinks them more: no further than it was.
+                    // Weights that shrink ask for a penalty that shrinks them more, hence the bound.
                     None if updates > 0 => wanted.min(10.0 * point.lambda),
                     _ => point.lambda,
                 },

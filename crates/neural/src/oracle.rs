@@ -10,7 +10,8 @@ use taskscout::{Error, Result};
 
 use crate::joint_gd::JointGd;
 use crate::network::MlpShape;
-use crate::neural::{Neural, NeuralSettings};
+use crate::neural::Neural;
+use crate::settings::NeuralSettings;
 use crate::widths::NeuralAuto;
 
 /// The name of variable projection on a network.

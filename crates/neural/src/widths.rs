@@ -7,7 +7,8 @@ use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
 use crate::network::MlpShape;
-use crate::neural::{Neural, NeuralSettings};
+use crate::neural::Neural;
+use crate::settings::NeuralSettings;
 
 /// Hidden layers that are tried, from small to large.
 const TRIED: [&[usize]; 4] = [&[8], &[16], &[32, 32], &[64, 64]];

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::{Progress, Start, Study, StudyConfig, TrackedItem};
+use super::fits::Start;
+use super::{Progress, Study, StudyConfig, TrackedItem};
 use crate::data::TaskData;
 use crate::design::Design;
 use crate::error::{Error, Result};

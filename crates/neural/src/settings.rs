@@ -1,0 +1,206 @@
+//! What a user can set of training, and what is wrong with it if something is.
+
+use serde::{Deserialize, Serialize};
+use taskscout::{Error, Result};
+
+use crate::optimiser::{Decay, Optimiser};
+
+/// Settings of the `neural` oracle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeuralSettings {
+    /// Networks that the first training starts from; the best goes on.
+    pub starts: usize,
+    /// New networks that a later training tries beside what was learnt before.
+    pub restarts: usize,
+    /// Noisy mini-batch steps from every start; none, if 0.
+    pub anneal_steps: usize,
+    /// Steps on all rows after them, at most.
+    pub max_steps: usize,
+    /// Training ends when a step lowers the summed squared error by less than so many times the
+    /// noise variance: below that, more steps fit noise.
+    pub tolerance: f64,
+    /// The penalty on the parameters of network and task map, in units of the summed squared error;
+    /// from the data if not given.
+    pub lambda: Option<f64>,
+}
+
+impl NeuralSettings {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// The first that is out of range, by its key.
+    pub fn validate(&self) -> Result<()> {
+        for (key, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
+            if value == 0 {
+                return Err(Error::setting(key, "is 0: give at least 1"));
+            }
+        }
+        if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {
+            return Err(Error::setting(
+                "tolerance",
+                format!("is {}: it must be at least 0 and finite", self.tolerance),
+            ));
+        }
+        match self.lambda {
+            Some(lambda) if !(lambda > 0.0 && lambda.is_finite()) => Err(Error::setting(
+                "lambda",
+                format!("is {lambda}: it must be positive and finite"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Default for NeuralSettings {
+    fn default() -> Self {
+        Self {
+            starts: 4,
+            restarts: 1,
+            anneal_steps: 3000,
+            max_steps: 60,
+            tolerance: 0.2,
+            lambda: None,
+        }
+    }
+}
+
+/// Settings of mini-batch descent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DescentSettings {
+    /// How a gradient becomes a step.
+    pub optimiser: Optimiser,
+    /// The learning rate.
+    pub learning_rate: f64,
+    /// Weight decay.
+    pub weight_decay: f64,
+    /// Rows of a batch.
+    pub batch: usize,
+    /// Passes over all rows.
+    pub epochs: usize,
+    /// How the learning rate changes.
+    pub decay: Decay,
+    /// Longest gradient; longer ones are shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+    /// Ends training when held-out rows stop getting better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stopping: Option<EarlyStopping>,
+}
+
+/// When to stop before the last epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct EarlyStopping {
+    /// Part of the rows that is held out.
+    pub share: f64,
+    /// Epochs without a better held-out loss that end training; the best epoch's weights are kept.
+    pub patience: usize,
+}
+
+impl Default for EarlyStopping {
+    fn default() -> Self {
+        Self {
+            share: 0.1,
+            patience: 5,
+        }
+    }
+}
+
+impl Default for DescentSettings {
+    /// Adam as the paper trains its linear representations.
+    fn default() -> Self {
+        Self {
+            optimiser: Optimiser::Adam,
+            learning_rate: 0.1,
+            weight_decay: 0.01,
+            batch: 600,
+            epochs: 80,
+            decay: Decay::Step {
+                every: 200,
+                factor: 0.9,
+            },
+            clip: None,
+            early_stopping: None,
+        }
+    }
+}
+
+impl DescentSettings {
+    /// As the paper trains its networks.
+    #[must_use]
+    pub fn for_networks() -> Self {
+        Self {
+            optimiser: Optimiser::Sgd,
+            learning_rate: 0.1,
+            weight_decay: 0.0,
+            batch: 500,
+            epochs: 40,
+            decay: Decay::Step {
+                every: 80,
+                factor: 0.9,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// These settings with some of them replaced.
+    ///
+    /// # Errors
+    /// A key that is unknown, or a value that does not fit.
+    pub fn with(&self, changes: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
+        let unfit = |error: serde_json::Error| Error::setting("descent", format!("{error}"));
+        let mut all = serde_json::to_value(self).map_err(unfit)?;
+        if let Some(all) = all.as_object_mut() {
+            all.extend(changes.clone());
+        }
+        serde_json::from_value(all).map_err(unfit)
+    }
+
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// The first that is out of range, by its key.
+    pub fn validate(&self) -> Result<()> {
+        let positive = |key: &str, value: f64| {
+            if value > 0.0 && value.is_finite() {
+                return Ok(());
+            }
+            Err(Error::setting(
+                key,
+                format!("is {value}: it must be positive and finite"),
+            ))
+        };
+        positive("learning_rate", self.learning_rate)?;
+        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
+            return Err(Error::setting(
+                "weight_decay",
+                format!("is {}: it must be at least 0 and finite", self.weight_decay),
+            ));
+        }
+        for (key, value) in [("batch", self.batch), ("epochs", self.epochs)] {
+            if value == 0 {
+                return Err(Error::setting(key, "is 0: give at least 1"));
+            }
+        }
+        if let Some(clip) = self.clip {
+            positive("clip", clip)?;
+        }
+        if let Some(stopping) = self.early_stopping {
+            if !(stopping.share > 0.0 && stopping.share < 1.0) {
+                return Err(Error::setting(
+                    "early_stopping.share",
+                    format!("is {}: give a part between 0 and 1", stopping.share),
+                ));
+            }
+            if stopping.patience == 0 {
+                return Err(Error::setting(
+                    "early_stopping.patience",
+                    "is 0: give at least 1",
+                ));
+            }
+        }
+        self.decay.validate()
+    }
+}

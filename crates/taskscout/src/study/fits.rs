@@ -1,0 +1,199 @@
+//! What a study derives from its data: models, predictors, and where later fits start.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::Study;
+use crate::data::{Stage, TargetRows};
+use crate::error::{Error, Result};
+use crate::model::{self, Model, Phi};
+use crate::train::{Choice, TrainContext, Trainer, guard};
+
+/// A representation that fits of newer data start from. Part of the state, because the models that
+/// follow depend on it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Start {
+    /// The version of the data that it was learnt from.
+    version: u64,
+    start: model::Start,
+}
+
+/// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
+pub(super) const STARTS_KEPT: usize = 2;
+
+/// Models by the version of the data and whether they are for planning alone; empty in a clone and after loading.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
+    alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
+}
+
+/// A target, the rows that were used, and how many it had in all.
+type AloneKey = (usize, TargetRows, usize);
+
+impl Cache {
+    fn lock(&self) -> MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn alone(&self) -> MutexGuard<'_, HashMap<AloneKey, Option<Phi>>> {
+        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Clone for Cache {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Study {
+    /// What fits of newer data may start from, for oracles that can use it.
+    pub(super) fn next_start(&self) -> Result<Option<Start>> {
+        let version = self.data.version();
+        let known = self.starts.iter().any(|start| start.version == version);
+        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.warm_starts() {
+            return Ok(None);
+        }
+        let model = match self.model() {
+            Err(Error::Diverged { .. }) => return Ok(None),
+            other => other?,
+        };
+        // A representation of the user's own cannot be written to a file, which a study must be.
+        let lasting = |start: &model::Start| !matches!(start.representation, Phi::Custom(_));
+        let start = model.start.clone().filter(lasting);
+        Ok(start.map(|start| Start { version, start }))
+    }
+
+    /// The model of everything told so far.
+    ///
+    /// # Errors
+    /// Too little data, or a breakdown of the numerics.
+    pub fn model(&self) -> Result<Arc<Model>> {
+        self.cached(false, || {
+            let trainer = self.config.oracle.trainer()?;
+            trainer.fit(&self.data, &self.train_context(false))
+        })
+    }
+
+    /// The model that picks tasks.
+    pub(super) fn planning_model(&self) -> Result<Arc<Model>> {
+        let stable = self.config.stable_model;
+        if !stable && self.config.oracle.planner().is_none() {
+            return self.model();
+        }
+        self.cached(true, || {
+            self.planner()?.fit(&self.data, &self.train_context(stable))
+        })
+    }
+
+    /// The oracle of the model that picks tasks.
+    pub(super) fn planner(&self) -> Result<&dyn Trainer> {
+        match self.config.oracle.planner() {
+            Some(planner) => Ok(planner),
+            None => self.config.oracle.trainer(),
+        }
+    }
+
+    pub(super) fn train_context(&self, stable: bool) -> TrainContext {
+        let stages = stable.then(|| vec![Stage::WarmUp, Stage::Explore]);
+        TrainContext {
+            k: self.config.k,
+            stages,
+            targets: TargetRows::All,
+            seed: self.config.seed,
+            // What was learnt from all stages is no start for a model of some.
+            start: self.start_of(self.data.version()).filter(|_| !stable),
+        }
+    }
+
+    /// What a fit of a version of the data starts from: the newest of what was learnt before it.
+    fn start_of(&self, version: u64) -> Option<Arc<model::Start>> {
+        let earlier = self
+            .starts
+            .iter()
+            .rev()
+            .find(|start| start.version < version);
+        earlier.map(|known| Arc::new(known.start.clone()))
+    }
+
+    /// The model kept for this version of the data, or a new one.
+    fn cached(&self, planning: bool, fit: impl FnOnce() -> Result<Model>) -> Result<Arc<Model>> {
+        let version = self.data.version();
+        let known = {
+            let cache = self.cache.lock();
+            cache
+                .iter()
+                .find(|(at, kind, _)| (*at, *kind) == (version, planning))
+                .map(|(_, _, model)| Arc::clone(model))
+        };
+        if let Some(model) = known {
+            return Ok(model);
+        }
+        // Not under the lock: a fit works in parallel, and may take a while.
+        let model = Arc::new(fit()?);
+        let mut cache = self.cache.lock();
+        cache.retain(|(at, kind, _)| *at == version && *kind != planning);
+        cache.push((version, planning, Arc::clone(&model)));
+        Ok(model)
+    }
+
+    /// The predictor of every target that has samples, chosen by the guard, with the reason.
+    ///
+    /// # Errors
+    /// A target without samples, or a failing fit.
+    pub fn predictors(&self) -> Result<Vec<Choice>> {
+        let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
+        let (model, folds) = match trainer.fit_with_folds(&self.data, &context) {
+            Err(error @ Error::Diverged { .. }) => {
+                let why = format!("nothing but the target's own rows can be used: {error}");
+                let nothing = |_, _| Ok(None);
+                return guard::target_only(&self.data, &nothing, &self.with_samples(), &why);
+            }
+            other => other?,
+        };
+        let model = self.cached(false, || Ok(model))?;
+        let alone = |target, rows| self.alone(target, rows);
+        guard::choose(&self.data, &model, &folds, &alone, &self.with_samples())
+    }
+
+    /// The predictor of every target that has samples, from those samples alone: what the user
+    /// would have without any source task.
+    ///
+    /// # Errors
+    /// A target without samples, or a failing fit.
+    pub fn target_only(&self) -> Result<Vec<Choice>> {
+        let alone = |target, rows| self.alone(target, rows);
+        let why = "learnt from the target's own rows";
+        guard::target_only(&self.data, &alone, &self.with_samples(), why)
+    }
+
+    /// What the oracle learns from a target's rows alone. The rows change less often than the
+    /// rest, so it is kept.
+    fn alone(&self, target: usize, rows: TargetRows) -> Result<Option<Phi>> {
+        let key = (target, rows, self.data.target_rows(target));
+        if let Some(known) = self.cache.alone().get(&key) {
+            return Ok(known.clone());
+        }
+        let context = TrainContext {
+            targets: rows,
+            start: None,
+            ..self.train_context(false)
+        };
+        let trainer = self.config.oracle.trainer()?;
+        let phi = match trainer.alone(&self.data, target, &context) {
+            Err(Error::Diverged { .. }) => None,
+            other => other?,
+        };
+        self.cache.alone().insert(key, phi.clone());
+        Ok(phi)
+    }
+
+    fn with_samples(&self) -> Vec<usize> {
+        (0..self.config.targets.len())
+            .filter(|&target| self.config.targets[target].has_samples())
+            .collect()
+    }
+}
