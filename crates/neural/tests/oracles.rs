@@ -231,7 +231,7 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
         let context = TrainContext { targets, ..two() };
         oracle.alone(&data, target, &context)
     };
-    let choice = guard::choose(&data, &model, &folds, &alone, &[0])
+    let choice = guard::choose(&data, &model, &folds, &alone, None, &[0])
         .unwrap()
         .remove(0);
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);

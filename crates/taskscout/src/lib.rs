@@ -79,6 +79,7 @@
 //! | [`space`], [`features`], [`target`] | where tasks live, what is known of them, which we care about |
 //! | [`source`], [`data`] | where rows come from, and the statistics they become |
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
+//! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
 //! | [`design`], [`strategy`] | optimal designs, and the strategies that use them |
 //! | [`study`] | the loop |
 //! | [`metric`], [`rng`], [`error`] | measures of success, derived generators, errors with a remedy |
@@ -90,6 +91,7 @@ pub mod data;
 pub mod design;
 pub mod error;
 pub mod features;
+pub mod identify;
 mod linalg;
 pub mod metric;
 pub mod model;

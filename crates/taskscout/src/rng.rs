@@ -45,6 +45,8 @@ pub enum Purpose {
     Weights = 9,
     /// Order of rows in training; indices: start, rows, epoch.
     Shuffle = 10,
+    /// Search for a hidden target's parameters; indices: target, rows.
+    Identify = 11,
 }
 
 /// Derives the generator of `purpose` for these indices from the seed.

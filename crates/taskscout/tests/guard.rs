@@ -37,9 +37,16 @@ fn choose(collected: &Collected) -> Choice {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0])
-        .unwrap()
-        .remove(0)
+    guard::choose(
+        &collected.data,
+        &model,
+        &folds,
+        &|_, _| Ok(None),
+        None,
+        &[0],
+    )
+    .unwrap()
+    .remove(0)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -251,12 +258,28 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let error = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0]).unwrap_err();
+    let error = guard::choose(
+        &collected.data,
+        &model,
+        &folds,
+        &|_, _| Ok(None),
+        None,
+        &[0],
+    )
+    .unwrap_err();
     assert!(
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[1]).unwrap_err();
+    let error = guard::choose(
+        &collected.data,
+        &model,
+        &folds,
+        &|_, _| Ok(None),
+        None,
+        &[1],
+    )
+    .unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 
@@ -279,9 +302,16 @@ fn a_fold_without_the_only_row_still_gives_a_representation() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let choice = guard::choose(&collected.data, &model, &folds, &|_, _| Ok(None), &[0])
-        .unwrap()
-        .remove(0);
+    let choice = guard::choose(
+        &collected.data,
+        &model,
+        &folds,
+        &|_, _| Ok(None),
+        None,
+        &[0],
+    )
+    .unwrap()
+    .remove(0);
     assert!(
         choice.reason.starts_with("1 target rows are too few"),
         "{}",

@@ -10,7 +10,7 @@ use faer::MatRef;
 use super::passive::spread;
 use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind};
 use crate::data::Stage;
-use crate::design::{Criterion, Design, Need, Problem, ball, solve_space};
+use crate::design::{Criterion, Design, DesignAtom, Need, Problem, ball, solve_space};
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::linalg;
@@ -53,7 +53,10 @@ impl Strategy for Active {
         if let Some(exploitation) = exploitation {
             let n = context.budget - explore;
             decision.add(&exploitation, n, Stage::Exploit, |index| {
-                exploit_reason(&exploitation, index)
+                match knowledge.nearest.get(index) {
+                    Some(nearest) => nearest.reason.clone(),
+                    None => exploit_reason(&exploitation, index),
+                }
             })?;
         }
         decision.exploration = Some(exploration);
@@ -122,8 +125,11 @@ impl Active {
         )
     }
 
-    /// `q_2`: the design for what the targets need.
+    /// `q_2`: the design for what the targets need, or the tasks nearest to them.
     fn exploitation(&self, context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Design> {
+        if !knowledge.nearest.is_empty() {
+            return nearest(context, knowledge);
+        }
         solve(
             context,
             knowledge,
@@ -131,6 +137,22 @@ impl Active {
             self.config.exploit_criterion,
         )
     }
+}
+
+/// The tasks nearest to the targets, each with its target's share.
+fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Design> {
+    let map = knowledge.model.map.source(0, context.features.dim());
+    let atoms = knowledge.nearest.iter().map(|nearest| DesignAtom {
+        task: nearest.task.clone(),
+        row: None,
+        weight: nearest.weight,
+        embedding: linalg::apply(map, &apply_row(context.features, &nearest.task)),
+        similarity: None,
+        risk_share: nearest.weight,
+    });
+    let mut design = Design::unscored(atoms.collect());
+    design.orient(&knowledge.targets, false);
+    Ok(design)
 }
 
 /// `q_0`: every direction of the space alike.

@@ -5,7 +5,7 @@
 //! | `passive` | a fresh random orthonormal basis of the space every round, equal counts |
 //! | `passive-fixed` | the same basis every round |
 //! | `agnostic` | warm-up, then `q_1 = g(B ψ_W, I)` on the current estimate |
-//! | `aware` | warm-up, then part `q_1`, part `q_2 = g(B ψ_W, A)` for the target |
+//! | `aware` | warm-up, then part `q_1`, part `q_2` for the target: `g(B ψ_W, A)`, or the task nearest to it |
 //! | `discrete-l1`, `discrete-l2` | warm-up, then tasks of a finite space by their relevance to the target |
 
 mod active;
@@ -110,6 +110,20 @@ pub struct Knowledge<'a> {
     pub need: Mat<f64>,
     /// The embeddings of the single targets.
     pub targets: Vec<Vec<f64>>,
+    /// The source task nearest to each target in function space, where that is what is to be
+    /// sampled; empty where the design for `A` is.
+    pub nearest: Vec<Nearest>,
+}
+
+/// The source task nearest to a target.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    /// Its parameters.
+    pub task: Vec<f64>,
+    /// The target's share of the budget.
+    pub weight: f64,
+    /// The target's name, and what is known of its parameters.
+    pub reason: String,
 }
 
 /// Everything a strategy may look at.
@@ -259,6 +273,24 @@ pub struct StrategyConfig {
     /// How a round's budget is split between exploration and exploitation.
     #[serde(default)]
     pub split: Split,
+    /// Which tasks serve the target.
+    #[serde(default)]
+    pub exploit: Exploit,
+}
+
+/// Which tasks serve the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Exploit {
+    /// The nearest task where the targets are found to be members of the source family, in a
+    /// continuous space with nonlinear task features; else the optimal design.
+    #[default]
+    Auto,
+    /// The optimal design `q_2 = g(B ψ_W, A)`.
+    Design,
+    /// The source task nearest to each target in function space.
+    Nearest,
 }
 
 fn trace() -> Criterion {
@@ -275,6 +307,7 @@ impl StrategyConfig {
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,
             split: Split::default(),
+            exploit: Exploit::default(),
         }
     }
 

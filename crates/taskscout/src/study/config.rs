@@ -40,6 +40,10 @@ pub struct StudyConfig {
     /// The training oracle.
     #[serde(default)]
     pub oracle: Oracle,
+    /// Look for hidden targets among the source tasks: their parameters, and a predictor of few
+    /// numbers.
+    #[serde(default = "yes")]
+    pub identify: bool,
     /// The seed that all draws derive from.
     #[serde(default)]
     pub seed: u64,
@@ -47,6 +51,10 @@ pub struct StudyConfig {
 
 fn one() -> usize {
     1
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// The training oracles that a study can be configured with.
@@ -192,6 +200,7 @@ impl StudyConfig {
             warm_up: WarmUp::default(),
             stable_model: false,
             oracle: Oracle::default(),
+            identify: true,
             seed: 0,
         })
     }

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::Study;
+use super::identify::KnownFamily;
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
+use crate::identify::Identified;
 use crate::model::{self, Model, Phi};
 use crate::train::{Choice, TrainContext, Trainer, guard};
 
@@ -28,6 +30,10 @@ pub(super) const STARTS_KEPT: usize = 2;
 pub(super) struct Cache {
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
+    pub(super) family: Mutex<Vec<KnownFamily>>,
+    /// Targets as members of the family, by target and whether exploitation was left out, with
+    /// the version of the data.
+    pub(super) members: Mutex<HashMap<(usize, bool), (u64, Identified)>>,
 }
 
 /// A target, the rows that were used, and how many it had in all.
@@ -156,7 +162,16 @@ impl Study {
         };
         let model = self.cached(false, || Ok(model))?;
         let alone = |target, rows| self.alone(target, rows);
-        guard::choose(&self.data, &model, &folds, &alone, &self.with_samples())
+        let identify = |target, rows, phi: &Phi| self.member(target, rows, Some(phi), false);
+        let targets = self.with_samples();
+        guard::choose(
+            &self.data,
+            &model,
+            &folds,
+            &alone,
+            Some(&identify),
+            &targets,
+        )
     }
 
     /// The predictor of every target that has samples, from those samples alone: what the user

@@ -104,6 +104,7 @@ impl Study {
             model,
             need: clip(&need, error)?,
             targets,
+            nearest: Vec::new(),
         })
     }
 

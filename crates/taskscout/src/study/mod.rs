@@ -7,6 +7,7 @@
 
 mod config;
 mod fits;
+mod identify;
 mod knowledge;
 mod load;
 
@@ -22,7 +23,7 @@ use crate::data::{Samples, Stage, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::strategy::{Plan, PlanContext, PlanItem, WarmUp};
+use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, WarmUp};
 use crate::train::{TrainContext, Trainer};
 
 /// How far the collection of a plan item has come.
@@ -253,6 +254,13 @@ impl Study {
             }
             Some(knowledge) => Some(knowledge?),
             None => None,
+        };
+        let knowledge = match (knowledge, &model) {
+            (Some(knowledge), Some(model)) => Some(Knowledge {
+                nearest: self.nearest(model)?,
+                ..knowledge
+            }),
+            (knowledge, _) => knowledge,
         };
         let decision = strategy.plan(&PlanContext {
             space: &self.config.space,

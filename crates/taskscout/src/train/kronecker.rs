@@ -192,6 +192,36 @@ impl<'a> Problem<'a> {
         self.representation_equations_for(map.nrows(), |w, output| self.embedding(map, w, output))
     }
 
+    /// The equations for the full matrix `M`, ordered task feature, then feature, over the first
+    /// `p` task features: `Σ_w ψ_Wψ_Wᵀ ⊗ G_w`, with a right-hand side for each output.
+    pub(crate) fn full_equations(&self, p: usize) -> (Mat<f64>, Mat<f64>) {
+        let d = self.feature_dim;
+        let mut rhs = Mat::<f64>::zeros(p * d, self.outputs);
+        let mut weights = Mat::<f64>::zeros(self.observations.len(), packed::len(p));
+        for (w, observation) in self.observations.iter().enumerate() {
+            let psi = observation.features;
+            for i in 0..p {
+                (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] = psi[i] * psi[j]);
+                for output in 0..self.outputs {
+                    let moment = observation.statistics.moment(output);
+                    (0..d).for_each(|a| rhs[(i * d + a, output)] += psi[i] * moment[a]);
+                }
+            }
+        }
+        (self.kronecker_sum(&weights, p), rhs)
+    }
+
+    /// `Σ_w C_w ⊗ G_w` for symmetric `k × k` weights, one packed row an observation.
+    fn kronecker_sum(&self, weights: &Mat<f64>, k: usize) -> Mat<f64> {
+        let d = self.feature_dim;
+        let mut blocks = Mat::zeros(packed::len(d), packed::len(k));
+        self.for_each_block(|first, grams| {
+            let rows = weights.as_ref().subrows(first, grams.ncols());
+            matmul(blocks.as_mut(), Accum::Add, grams, rows, 1.0, Par::Seq);
+        });
+        assemble(blocks.as_ref(), d, k)
+    }
+
     /// The equations for `B_X` given the embedding of every observation and output.
     pub(crate) fn representation_equations_for(
         &self,
@@ -212,12 +242,7 @@ impl<'a> Problem<'a> {
                 }
             }
         }
-        let mut blocks = Mat::zeros(packed::len(d), pairs);
-        self.for_each_block(|first, grams| {
-            let rows = weights.as_ref().subrows(first, grams.ncols());
-            matmul(blocks.as_mut(), Accum::Add, grams, rows, 1.0, Par::Seq);
-        });
-        (assemble(blocks.as_ref(), d, k), rhs)
+        (self.kronecker_sum(&weights, k), rhs)
     }
 }
 

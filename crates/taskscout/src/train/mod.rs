@@ -25,9 +25,11 @@ mod task_map;
 pub use erm::Erm;
 pub use exact::Exact;
 pub use guard::{Choice, Head, Predictor, PredictorKind};
+pub(crate) use kronecker::Problem;
 pub use kronecker::{Projected, ridge_map};
 pub use mllam::Mllam;
 pub use ridge::{RidgeFit, ridge};
+pub(crate) use ridge::{RidgeSolver, Spectrum};
 pub use staged::Staged;
 pub use task_map::task_map;
 

@@ -23,6 +23,8 @@ pub struct RidgeFit {
     pub noise: f64,
     /// Effective number of coefficients, `Σ e/(e + λ)`.
     pub freedom: f64,
+    /// Logarithm of the marginal likelihood of the labels.
+    pub log_evidence: f64,
 }
 
 /// Eigenvalues of a (possibly structured) Gram matrix with the squared moments in its eigenbasis.
@@ -75,6 +77,26 @@ impl Spectrum {
     /// Noise variance by the evidence.
     pub(crate) fn noise(&self, lambda: f64) -> f64 {
         self.penalised(lambda) / self.labels.max(1) as f64
+    }
+
+    /// Noise variance by the residual and the effective number of coefficients.
+    pub(crate) fn unbiased_noise(&self, lambda: f64) -> f64 {
+        let shrunk = |(e, r): (&f64, &f64)| r * (e + 2.0 * lambda) / (e + lambda).powi(2);
+        let fit: f64 = self
+            .values
+            .iter()
+            .zip(&self.moments_squared)
+            .map(shrunk)
+            .sum();
+        let residual = (self.square - fit).max(self.square.abs() * 1e-14);
+        let free = self.labels as f64 - self.freedom(lambda);
+        (residual / free.max(0.05 * self.labels as f64)).max(f64::MIN_POSITIVE)
+    }
+
+    /// Logarithm of the marginal likelihood.
+    fn log_evidence(&self, lambda: f64) -> f64 {
+        let n = self.labels as f64;
+        -0.5 * (self.cost(lambda) + n * (1.0 + std::f64::consts::TAU.ln()))
     }
 
     /// The penalty of largest evidence: a grid over twelve decades, then ternary sections.
@@ -146,6 +168,7 @@ impl RidgeSolver {
             lambda,
             noise: spectrum.noise(lambda),
             freedom: spectrum.freedom(lambda),
+            log_evidence: spectrum.log_evidence(lambda),
         }
     }
 }

@@ -5,12 +5,17 @@
 //! | target-only | ridge regression on its rows: `d` numbers |
 //! | shared | a head on the shared representation: `k` numbers |
 //! | shared + residual | the same, plus a shrunken ridge fit of what it leaves over |
+//! | identified | which member of the source family it is: `dim w` numbers ([`crate::identify`]) |
 //!
 //! They compete on rows of the target that they have not seen: the folds of the target are left
-//! out one at a time, *of the joint fit too*, or the comparison would leak.
+//! out one at a time, *of the joint fit too*, or the comparison would leak. Held-out errors of a few
+//! thousand noisy rows cannot rank predictors that are all good; where the marginal likelihood
+//! speaks for a member of the family, it is taken unless held-out rows speak against it.
 
+mod identified;
 mod on_features;
 mod on_rows;
+mod verdict;
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
@@ -18,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::FoldFit;
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
+use crate::identify::Identified;
 use crate::model::{Model, Phi, Representation as _};
 
 /// Rows that every fold must have for held-out errors to mean anything.
@@ -37,11 +43,18 @@ pub enum PredictorKind {
     Shared,
     /// The shared predictor plus a shrunken ridge fit of its residual.
     SharedResidual,
+    /// A member of the source family, its parameters found from the target's rows.
+    Identified,
 }
 
 impl PredictorKind {
     /// All kinds, in the order in which ties are resolved: the simplest transfer first.
-    pub const ALL: [Self; 3] = [Self::Shared, Self::SharedResidual, Self::TargetOnly];
+    pub const ALL: [Self; 4] = [
+        Self::Shared,
+        Self::SharedResidual,
+        Self::TargetOnly,
+        Self::Identified,
+    ];
 }
 
 impl std::fmt::Display for PredictorKind {
@@ -50,6 +63,7 @@ impl std::fmt::Display for PredictorKind {
             Self::TargetOnly => "target-only",
             Self::Shared => "shared",
             Self::SharedResidual => "shared-residual",
+            Self::Identified => "identified",
         })
     }
 }
@@ -118,6 +132,9 @@ pub struct Choice {
     pub reason: String,
     /// All candidates.
     pub candidates: Vec<Predictor>,
+    /// The target's parameters as a member of the source family, where they were looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identified: Option<Identified>,
 }
 
 impl Choice {
@@ -139,11 +156,25 @@ impl Choice {
 /// A representation learnt from rows of the target alone, if the oracle has any use for one.
 pub type Alone<'a> = &'a dyn Fn(usize, TargetRows) -> Result<Option<Phi>>;
 
+/// What some rows of a target say about its parameters, given a representation; nothing where the
+/// space or the data do not allow to tell.
+pub type Identify<'a> = &'a dyn Fn(usize, TargetRows, &Phi) -> Result<Option<Member>>;
+
+/// A member of the source family, and the representation that its coefficients are on: none for
+/// the features themselves.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What was found.
+    pub identified: Identified,
+    /// `φ`.
+    pub basis: Option<Phi>,
+}
+
 /// Chooses a predictor for each of the named targets.
 ///
 /// `model` is the fit to everything; `folds` holds representations fitted without a fold of the
 /// targets' rows ([`super::Trainer::fit_with_folds`]); `alone` gives what a target can learn by
-/// itself ([`super::Trainer::alone`]).
+/// itself ([`super::Trainer::alone`]), `identify` what it is as a member of the source family.
 ///
 /// # Errors
 /// A target without rows, or a failing fit.
@@ -152,13 +183,14 @@ pub fn choose(
     model: &Model,
     folds: &[FoldFit],
     alone: Alone<'_>,
+    identify: Option<Identify<'_>>,
     targets: &[usize],
 ) -> Result<Vec<Choice>> {
     targets
         .iter()
         .map(|&target| {
             let rows = check_rows(data, target)?;
-            let candidates = match &model.representation {
+            let mut candidates = match &model.representation {
                 Phi::Linear(linear) => on_features::candidates(data, target, linear, folds)?,
                 other => {
                     let folds: Vec<on_rows::Fold<'_>> = folds
@@ -171,12 +203,28 @@ pub fn choose(
                     on_rows::candidates(data, target, Some(other), &folds, alone)?
                 }
             };
-            let (kind, reason) = verdict(&candidates, rows);
+            let member = match identify {
+                Some(identify) => {
+                    identified::candidate(data, target, &model.representation, folds, identify)?
+                }
+                None => None,
+            };
+            let (mut found, mut doubt) = (None, None);
+            if let Some((predictor, identified)) = member {
+                if identified.belongs() {
+                    let apart = |other: &Predictor| verdict::apart(data, target, &predictor, other);
+                    doubt = Some(verdict::doubts(&candidates, &identified, rows, apart)?);
+                }
+                candidates.push(predictor);
+                found = Some(identified);
+            }
+            let (kind, reason) = verdict::verdict(&candidates, doubt.as_deref(), rows);
             Ok(Choice {
                 target: data.targets()[target].name.clone(),
                 kind,
                 reason,
                 candidates,
+                identified: found,
             })
         })
         .collect()
@@ -205,6 +253,7 @@ pub fn target_only(
                 kind: PredictorKind::TargetOnly,
                 reason: why.to_owned(),
                 candidates: on_rows::candidates(data, target, None, &folds, alone)?,
+                identified: None,
             })
         })
         .collect()
@@ -254,34 +303,4 @@ fn mean_errors(data: &TaskData, target: usize, folds: &[usize], totals: &[f64]) 
             known.max(floor) / labels as f64
         })
         .collect()
-}
-
-/// The kind of smallest held-out error, and the reason in words.
-fn verdict(candidates: &[Predictor], rows: usize) -> (PredictorKind, String) {
-    let error = |candidate: &Predictor| candidate.held_out.unwrap_or(f64::INFINITY);
-    let best = candidates
-        .iter()
-        .min_by(|a, b| error(a).total_cmp(&error(b)));
-    match best {
-        Some(best) if best.held_out.is_some() => {
-            let scores: Vec<String> = candidates
-                .iter()
-                .map(|candidate| format!("{} {:.4e}", candidate.kind, error(candidate)))
-                .collect();
-            (
-                best.kind,
-                format!(
-                    "{} predicts held-out target rows best ({})",
-                    best.kind,
-                    scores.join(", ")
-                ),
-            )
-        }
-        _ => (
-            PredictorKind::Shared,
-            format!(
-                "{rows} target rows are too few to compare on held-out ones, so the shared predictor is taken"
-            ),
-        ),
-    }
 }

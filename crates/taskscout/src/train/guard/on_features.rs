@@ -30,13 +30,13 @@ pub(super) fn candidates(
         .collect())
 }
 
-/// Mean squared held-out error of each kind, in the order of [`PredictorKind::ALL`].
+/// Mean squared held-out error of each kind, in the order of [`fit_candidates`].
 fn held_out_errors(data: &TaskData, target: usize, folds: &[FoldFit]) -> Result<Option<Vec<f64>>> {
     let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     if !comparable(data, target, &held_out) {
         return Ok(None);
     }
-    let mut totals = vec![0.0; PredictorKind::ALL.len()];
+    let mut totals = [0.0; 3];
     for fit in folds {
         let Some(representation) = fit.representation.linear() else {
             return Err(Error::State(
@@ -78,14 +78,11 @@ fn fit_candidates(
         corrected.push(add_residual(rows, output, &solver, &transfer));
         shared.push(transfer);
     }
-    Ok(PredictorKind::ALL
-        .into_iter()
-        .map(|kind| match kind {
-            PredictorKind::Shared => (kind, std::mem::take(&mut shared)),
-            PredictorKind::SharedResidual => (kind, std::mem::take(&mut corrected)),
-            PredictorKind::TargetOnly => (kind, std::mem::take(&mut alone)),
-        })
-        .collect())
+    Ok(vec![
+        (PredictorKind::Shared, shared),
+        (PredictorKind::SharedResidual, corrected),
+        (PredictorKind::TargetOnly, alone),
+    ])
 }
 
 /// The predictor plus a ridge fit of what it leaves over.

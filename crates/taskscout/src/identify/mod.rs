@@ -1,0 +1,263 @@
+//! Identification: which member of the source family is the hidden target?
+//!
+//! A target whose parameters nobody knows may still be one of the tasks that could have been
+//! sampled. The source rows say what function every `w` has, up to an uncertainty ([`Family`]); the
+//! few rows of the target then tell which `w` it is. Only `dim w` numbers are learnt from them
+//! instead of a whole function, and `ŵ` itself is what an engineer wants to know.
+//!
+//! | step | how |
+//! |---|---|
+//! | the family | Gaussian posterior of `M` in `y = φᵀ M ψ_W(w) + ξ`, from source statistics |
+//! | `ŵ` | most likely member, what the family leaves open counted as noise (two rounds) |
+//! | region | all parameters that the rows do not rule out (likelihood ratio), jointly at 90 % |
+//! | predictor | mean function over all members by their likelihood, then updated by the target's rows |
+//!
+//! It works for any space and any `ψ_W`. With few rows many members fit: the region says so, and the
+//! mean over them is still a better function than the likeliest one's.
+//!
+//! ```
+//! use rand_distr::{Distribution, StandardNormal};
+//! use taskscout::data::{Samples, Stage, Statistics, TaskData};
+//! use taskscout::features::{FeatureMap, apply_row};
+//! use taskscout::identify::{Family, Search};
+//! use taskscout::rng::{Purpose, derive};
+//! use taskscout::space::Space;
+//!
+//! // A spring of stiffness 1 + w² with damping w: tasks are w in [0, 1].
+//! let space = Space::boxed(vec![0.0], vec![1.0])?;
+//! let features = FeatureMap::polynomial(1, 2, true)?;
+//! let mut rng = derive(1, Purpose::Collect, &[]);
+//! let mut sample = |w: f64, n: usize| {
+//!     let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+//!     let x: Vec<f64> = (0..2 * n).map(|_| normal()).collect();
+//!     let force = |x: &[f64]| -(1.0 + w * w) * x[0] - w * x[1];
+//!     let y = x.chunks(2).map(|x| force(x) + 0.1 * normal()).collect();
+//!     Samples::new(x, 2, y, 1)
+//! };
+//! let mut data = TaskData::new(2, 1, 3);
+//! for w in [0.0, 0.3, 0.6, 1.0] {
+//!     let task = [w];
+//!     data.add(&task, &apply_row(&features, &task), Stage::WarmUp, 0, &sample(w, 200)?)?;
+//! }
+//! let mut target = Statistics::new(2, 1);
+//! target.accumulate(&sample(0.8, 30)?)?;
+//!
+//! let family = Family::fit(&data, 3, None)?.unwrap();
+//! let search = Search { family: &family, space: &space, features: &features };
+//! let found = search.identify(&target, &mut derive(1, Purpose::Identify, &[]))?;
+//! assert!((found.task[0] - 0.8).abs() < 0.1);
+//! assert!(found.low[0] < 0.8 && 0.8 < found.high[0]);
+//! # Ok::<(), taskscout::Error>(())
+//! ```
+
+mod family;
+mod level;
+mod likelihood;
+mod posterior;
+
+pub use family::Family;
+pub(crate) use family::is_solvable;
+use serde::{Deserialize, Serialize};
+
+use crate::data::Statistics;
+use crate::error::{Error, Result};
+use crate::features::{FeatureMap, Features as _, apply_row};
+use crate::rng::Rng;
+use crate::space::{Space, TaskSpace as _};
+use crate::train::RidgeSolver;
+use likelihood::Likelihood;
+use posterior::Landscape;
+
+/// How often the region should hold all parameters of the truth.
+pub const CONFIDENCE: f64 = 0.9;
+
+/// Rounds in which the uncertainty of the family is taken at the best member so far.
+const ROUNDS: usize = 2;
+
+/// What the rows of a target say about its parameters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Identified {
+    /// The likeliest parameters `ŵ`.
+    pub task: Vec<f64>,
+    /// The lower ends of the region that holds all parameters with the given confidence.
+    pub low: Vec<f64>,
+    /// Its upper ends.
+    pub high: Vec<f64>,
+    /// How often such a region holds the truth.
+    pub confidence: f64,
+    /// The predictor: coefficients on the representation, one vector an output.
+    pub coefficients: Vec<Vec<f64>>,
+    /// Logarithm of the odds that the target is a member, against a function of its own (ridge
+    /// regression on its rows): positive where its rows speak for the family.
+    pub log_odds: f64,
+    /// Noise variance that the family expects in them.
+    pub noise: f64,
+}
+
+/// The place to look for a target.
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    /// What the tasks do.
+    pub family: &'a Family,
+    /// Where they are.
+    pub space: &'a Space,
+    /// `ψ_W`.
+    pub features: &'a FeatureMap,
+}
+
+impl Identified {
+    /// Whether the rows of the target speak for a member of the family.
+    #[must_use]
+    pub fn belongs(&self) -> bool {
+        self.log_odds > 0.0
+    }
+}
+
+/// Logarithm of the marginal likelihood of a target's rows under a function of its own.
+fn own_evidence(rows: &Statistics) -> Result<f64> {
+    let solver = RidgeSolver::new(rows)?;
+    let one = |output| {
+        solver
+            .fit(rows.moment(output), rows.square(output))
+            .log_evidence
+    };
+    Ok((0..rows.outputs()).map(one).sum())
+}
+
+impl Search<'_> {
+    /// Finds the parameters of a target from its rows, with a region and a predictor.
+    ///
+    /// # Errors
+    /// No rows, rows of other features, or a breakdown of the numerics.
+    pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
+        self.look(rows, None, rng)
+    }
+
+    /// The same with part of the rows, starting from the region of all of them, which is kept.
+    pub(crate) fn again(
+        &self,
+        rows: &Statistics,
+        known: &Identified,
+        rng: &mut Rng,
+    ) -> Result<Identified> {
+        self.look(rows, Some(known), rng)
+    }
+
+    fn look(
+        &self,
+        rows: &Statistics,
+        known: Option<&Identified>,
+        rng: &mut Rng,
+    ) -> Result<Identified> {
+        Error::check_length("a feature row of the target", self.family.dim(), rows.dim())?;
+        Error::check_length(
+            "an output row of the target",
+            self.family.outputs(),
+            rows.outputs(),
+        )?;
+        if rows.count() == 0 {
+            return Err(Error::State(
+                "a target without rows cannot be identified: tell the study some samples".into(),
+            ));
+        }
+        let mut likelihood = Likelihood::new(self.family, rows, None)?;
+        let (mut best, mut least) = self.landscape(&likelihood, |land| land.best(rng))?;
+        for _ in 0..ROUNDS {
+            let open = self.family.covariance(&apply_row(self.features, &best));
+            likelihood = Likelihood::new(self.family, rows, Some(open))?;
+            (best, least) = self.landscape(&likelihood, |land| land.best(rng))?;
+        }
+        let parameters = self.space.dim();
+        let (low, high) = match known {
+            Some(known) => (known.low.clone(), known.high.clone()),
+            None => {
+                let level = CONFIDENCE.powf(1.0 / parameters as f64);
+                let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
+                let limit = least + misfit.max(1.0) * level::normal_quantile(level).powi(2);
+                self.landscape(&likelihood, |land| land.extent(&best, limit, rng))?
+            }
+        };
+        let mean = self.landscape(&likelihood, |land| {
+            Ok(land.mean_features(&best, &low, &high, rng))
+        })?;
+        let coefficients = (0..rows.outputs())
+            .map(|output| {
+                let expected = self.family.coefficients(&mean, output);
+                likelihood.updated(&expected, rows.moment(output))
+            })
+            .collect();
+        let price = match self.space.count() {
+            Some(count) => (count as f64).ln(),
+            None => 0.5 * parameters as f64 * (rows.count() as f64).ln(),
+        };
+        Ok(Identified {
+            task: best,
+            low,
+            high,
+            confidence: CONFIDENCE,
+            coefficients,
+            log_odds: -0.5 * least - price - own_evidence(rows)?,
+            noise: self.family.noise(),
+        })
+    }
+
+    fn landscape<T>(
+        &self,
+        likelihood: &Likelihood,
+        look: impl FnOnce(&Landscape<'_>) -> Result<T>,
+    ) -> Result<T> {
+        look(&Landscape {
+            space: self.space,
+            features: self.features,
+            value: &|features| likelihood.value(features),
+        })
+    }
+
+    /// The member nearest to a function, by its distance on the inputs of some rows.
+    ///
+    /// # Errors
+    /// A function of other features.
+    pub fn nearest(
+        &self,
+        coefficients: &[Vec<f64>],
+        rows: &Statistics,
+        rng: &mut Rng,
+    ) -> Result<Vec<f64>> {
+        let distance = self.distance(coefficients, rows)?;
+        let atom = self
+            .space
+            .minimise(&|task| distance(&apply_row(self.features, task)), rng)?;
+        Ok(atom.task)
+    }
+
+    /// The squared distance between a function and the members, on the inputs of some rows.
+    fn distance(
+        &self,
+        coefficients: &[Vec<f64>],
+        rows: &Statistics,
+    ) -> Result<impl Fn(&[f64]) -> f64 + Sync> {
+        Error::check_length(
+            "a function's outputs",
+            self.family.outputs(),
+            coefficients.len(),
+        )?;
+        let gram = rows.gram_matrix();
+        let p = self.features.dim();
+        let mut form = faer::Mat::<f64>::zeros(p, p);
+        let (mut linear, mut constant) = (vec![0.0; p], 0.0);
+        for (output, function) in coefficients.iter().enumerate() {
+            Error::check_length("a function", self.family.dim(), function.len())?;
+            let matrix = self.family.matrix(output);
+            let seen = crate::linalg::product(gram.as_ref(), matrix);
+            form += crate::linalg::product(matrix.transpose(), seen.as_ref());
+            let image = crate::linalg::apply(seen.transpose(), function);
+            linear.iter_mut().zip(image).for_each(|(a, b)| *a += b);
+            constant += crate::linalg::quadratic(gram.as_ref(), function);
+        }
+        Ok(move |features: &[f64]| {
+            crate::linalg::quadratic(form.as_ref(), features)
+                - 2.0 * crate::linalg::dot(&linear, features)
+                + constant
+        })
+    }
+}

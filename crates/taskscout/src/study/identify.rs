@@ -1,0 +1,267 @@
+//! Hidden targets as members of the source family.
+
+use std::sync::{Arc, PoisonError};
+
+use super::Study;
+use crate::data::{Stage, Statistics, TargetRows};
+use crate::error::Result;
+use crate::features::{Features as _, apply_row};
+use crate::identify::{Family, Identified, Search, is_solvable};
+use crate::linalg;
+use crate::model::{Model, Phi, Representation as _};
+use crate::rng::{Purpose, Rng, derive};
+use crate::space::TaskSpace as _;
+use crate::strategy::{Exploit, Nearest};
+use crate::target::TargetKind;
+use crate::train::guard::Member;
+
+/// A family, and what it was fitted to: the version of the data, and whether exploitation was left
+/// out.
+pub(super) type KnownFamily = (u64, bool, Option<Arc<Family>>);
+
+impl Study {
+    /// What the rows of each target say about its parameters, with a region that holds them at
+    /// 90 %; nothing for targets that are known or have no rows, and where the space and its
+    /// features do not allow to tell.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn identify(&self) -> Result<Vec<Option<Identified>>> {
+        (0..self.config.targets.len())
+            .map(|target| {
+                if self.data.target_rows(target) == 0 || !self.can_identify(target) {
+                    return Ok(None);
+                }
+                let phi = match self.on_features() {
+                    true => None,
+                    false => Some(self.model()?),
+                };
+                let phi = phi.as_ref().map(|model| &model.representation);
+                let found = self.member(target, TargetRows::All, phi, false)?;
+                Ok(found.map(|member| member.identified))
+            })
+            .collect()
+    }
+
+    /// Whether members of the family can be told apart: not on a ball of plain parameters, where
+    /// many fit alike.
+    fn can_identify(&self, target: usize) -> bool {
+        let config = &self.config;
+        let distinct = !config.task_features.is_identity() || config.space.count().is_some();
+        config.identify
+            && distinct
+            && self.data.source_rows() > 0
+            && matches!(config.targets[target].kind, TargetKind::Unknown)
+    }
+
+    /// Whether the family is small enough to be fitted on the features themselves.
+    fn on_features(&self) -> bool {
+        is_solvable(self.data.feature_dim(), self.config.source_features())
+    }
+
+    /// A target as a member of the family, from some of its rows. The family is that of the
+    /// features where `φ` is a matrix and they are few enough, else that of `φ`.
+    pub(super) fn member(
+        &self,
+        target: usize,
+        rows: TargetRows,
+        phi: Option<&Phi>,
+        stable: bool,
+    ) -> Result<Option<Member>> {
+        if !self.can_identify(target) {
+            return Ok(None);
+        }
+        let linear = phi.is_none_or(|phi| phi.linear().is_some());
+        if linear && self.on_features() {
+            let Some(family) = self.family(stable)? else {
+                return Ok(None);
+            };
+            let search = self.search(&family);
+            let found = self.known_member(target, stable, &search)?;
+            let identified = match rows {
+                TargetRows::All => found,
+                part => {
+                    let statistics = self.data.target_statistics(target, part)?;
+                    search.again(&statistics, &found, &mut self.finder(target, part))?
+                }
+            };
+            return Ok(Some(Member {
+                identified,
+                basis: None,
+            }));
+        }
+        let Some(phi) = phi else { return Ok(None) };
+        if !is_solvable(phi.dim(), self.config.source_features()) {
+            return Ok(None);
+        }
+        let under = self.data.under(phi)?;
+        let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
+        let sources = self.config.source_features();
+        let family = Family::fit(&under, sources, stages.as_ref().map(<[_; 2]>::as_slice))?;
+        let Some(family) = family else {
+            return Ok(None);
+        };
+        let statistics = under.target_statistics(target, rows)?;
+        let identified = self
+            .search(&family)
+            .identify(&statistics, &mut self.finder(target, rows))?;
+        Ok(Some(Member {
+            identified,
+            basis: Some(phi.clone()),
+        }))
+    }
+
+    fn search<'a>(&'a self, family: &'a Family) -> Search<'a> {
+        Search {
+            family,
+            space: &self.config.space,
+            features: &self.config.task_features,
+        }
+    }
+
+    fn finder(&self, target: usize, rows: TargetRows) -> Rng {
+        let rows = match rows {
+            TargetRows::Without(fold) => 1 + fold as u64,
+            _ => 0,
+        };
+        derive(self.config.seed, Purpose::Identify, &[target as u64, rows])
+    }
+
+    /// What all rows of a target say, kept for this version of the data.
+    fn known_member(&self, target: usize, stable: bool, search: &Search<'_>) -> Result<Identified> {
+        let key = (target, stable);
+        let version = self.data.version();
+        let lock = || {
+            self.cache
+                .members
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some((at, known)) = lock().get(&key)
+            && *at == version
+        {
+            return Ok(known.clone());
+        }
+        let rows = self.data.target_statistics(target, TargetRows::All)?;
+        let found = search.identify(&rows, &mut self.finder(target, TargetRows::All))?;
+        lock().insert(key, (version, found.clone()));
+        Ok(found)
+    }
+
+    /// The family of the features, kept for this version of the data.
+    pub(super) fn family(&self, stable: bool) -> Result<Option<Arc<Family>>> {
+        let version = self.data.version();
+        let lock = || {
+            self.cache
+                .family
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let known = lock()
+            .iter()
+            .find(|(at, kind, _)| (*at, *kind) == (version, stable))
+            .map(|(_, _, family)| family.clone());
+        if let Some(family) = known {
+            return Ok(family);
+        }
+        let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
+        let family = Family::fit(
+            &self.data,
+            self.config.source_features(),
+            stages.as_ref().map(<[_; 2]>::as_slice),
+        )?
+        .map(Arc::new);
+        let mut cache = lock();
+        cache.retain(|(at, kind, _)| *at == version && *kind != stable);
+        cache.push((version, stable, family.clone()));
+        Ok(family)
+    }
+
+    /// The source task nearest to each target, where the strategy samples those.
+    pub(super) fn nearest(&self, model: &Model) -> Result<Vec<Nearest>> {
+        let config = &self.config;
+        let mode = config.strategy.exploit;
+        let continuous = config.space.count().is_none() && !config.task_features.is_identity();
+        let moments = |target: &crate::target::Target| !target.has_samples();
+        if mode == Exploit::Design
+            || (mode == Exploit::Auto && !continuous)
+            || config.targets.iter().any(moments)
+        {
+            return Ok(Vec::new());
+        }
+        let total: f64 = config.targets.iter().map(|target| target.weight).sum();
+        let mut nearest = Vec::with_capacity(config.targets.len());
+        for (index, target) in config.targets.iter().enumerate() {
+            let found = match &target.kind {
+                TargetKind::Known { task } if config.space.contains(task) => {
+                    Some((task.clone(), "its own parameters".to_owned()))
+                }
+                TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
+                _ => self.nearest_to(index, model, mode)?,
+            };
+            let Some((task, how)) = found else {
+                return Ok(Vec::new());
+            };
+            nearest.push(Nearest {
+                task,
+                weight: target.weight / total,
+                reason: format!("nearest to target `{}`: {how}", target.name),
+            });
+        }
+        Ok(nearest)
+    }
+
+    /// The source task nearest to a target as it is known now, and how it was found.
+    fn nearest_to(
+        &self,
+        target: usize,
+        model: &Model,
+        mode: Exploit,
+    ) -> Result<Option<(Vec<f64>, String)>> {
+        let stable = self.config.stable_model;
+        let mut rng = derive(
+            self.config.seed,
+            Purpose::Search,
+            &[self.rounds as u64, target as u64],
+        );
+        let member = self.member(target, TargetRows::All, Some(&model.representation), stable)?;
+        if let Some(member) = member.filter(|member| member.identified.belongs()) {
+            let Identified { low, high, .. } = &member.identified;
+            let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
+            let how = format!("found within ±{:.2}", 0.5 * width);
+            let task = match (member.basis, self.family(stable)?) {
+                (None, Some(family)) => {
+                    let rows = self.data.target_statistics(target, TargetRows::All)?;
+                    let function = &member.identified.coefficients;
+                    self.search(&family).nearest(function, &rows, &mut rng)?
+                }
+                _ => member.identified.task,
+            };
+            return Ok(Some((task, how)));
+        }
+        if mode == Exploit::Auto {
+            return Ok(None);
+        }
+        let task = self.nearest_embedding(target, model, &mut rng)?;
+        Ok(Some((task, "by the distance of embeddings".into())))
+    }
+
+    /// The task whose function under the model is nearest to the target's own, on the target's
+    /// inputs.
+    fn nearest_embedding(&self, target: usize, model: &Model, rng: &mut Rng) -> Result<Vec<f64>> {
+        let entry = &self.data.targets()[target];
+        let mut seen = Statistics::new(model.dim(), self.data.outputs());
+        for (fold, rows) in entry.folds.iter().zip(&entry.rows) {
+            seen.merge(&model.representation.statistics(fold, rows)?)?;
+        }
+        let gram = seen.gram_matrix();
+        let own = model.map.embedding(&entry.features, 0)?;
+        let map = model.map.source(0, self.config.source_features());
+        let distance = |task: &[f64]| {
+            let embedding = linalg::apply(map, &apply_row(&self.config.task_features, task));
+            let apart: Vec<f64> = embedding.iter().zip(&own).map(|(a, b)| a - b).collect();
+            linalg::quadratic(gram.as_ref(), &apart)
+        };
+        Ok(self.config.space.minimise(&distance, rng)?.task)
+    }
+}
