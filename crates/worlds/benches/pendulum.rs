@@ -130,7 +130,8 @@ fn agree(environment: &Environment, python: &Path) -> Result<()> {
             .abs()
             .max((ours.velocities_rad_s[step] - state[1]).abs());
         // Asked this way round, a NaN does not agree with anything.
-        if !(off <= TOLERANCE) {
+        let agrees = off <= TOLERANCE;
+        if !agrees {
             return Err(format!("at step {step} the two sides differ by {off:e}").into());
         }
     }

@@ -136,8 +136,9 @@ pub(super) fn accelerate(sin: f64, torque_nm: f64) -> f64 {
 
 /// Which parameter leaves the box, and how.
 pub(super) fn breach(task: &[f64]) -> Option<String> {
-    let outside = |w: &f64| !(w.abs() <= 1.0 + TOLERANCE);
-    let at = task.iter().position(outside)?;
+    // Asked this way round, a NaN is outside too.
+    let inside = |w: &f64| w.abs() <= 1.0 + TOLERANCE;
+    let at = task.iter().position(|w| !inside(w))?;
     Some(format!(
         "w{} ({}) is {}, but it must be from -1 to 1",
         at + 1,
