@@ -40,7 +40,7 @@ pub(crate) const TEST: Environment = Environment {
 };
 
 /// Packages of the workspace that have benchmarks.
-const BENCHED: [&str; 2] = ["taskscout", "taskscout-neural"];
+const BENCHED: [&str; 3] = ["taskscout", "taskscout-neural", "taskscout-worlds"];
 
 /// Runs the benchmarks in their environment.
 pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
 };
+use crate::simulate::options::World;
 
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
@@ -54,6 +55,12 @@ pub(crate) enum Command {
     #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Predict(PredictOptions),
+    /// Simulate a world on its own and write what it did to a table
+    Simulate {
+        /// Which world
+        #[command(subcommand)]
+        world: World,
+    },
 }
 
 /// The experiments that come with the command.

@@ -5,7 +5,9 @@ mod design;
 mod error;
 mod experiment;
 mod model;
+mod output;
 mod progress;
+mod simulate;
 
 use clap::Parser as _;
 
@@ -51,5 +53,6 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Design(options) => design::execute(&options),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),
+        Command::Simulate { world } => simulate::execute(&world),
     }
 }

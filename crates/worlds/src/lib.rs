@@ -1,10 +1,13 @@
 //! Task sources for taskscout: worlds to learn from and to test with.
 //!
 //! [`Synthetic`] draws data that follow the model exactly, with the ill-conditioned task map of the
-//! paper's experiments, so that every quantity has a known truth.
+//! paper's experiments, so that every quantity has a known truth. [`Pendulum`] simulates a robot in
+//! changing wind, gravity and damping; the module [`pendulum`] has its parts.
 
 #![deny(missing_docs)]
 
+pub mod pendulum;
 mod synthetic;
 
+pub use pendulum::{Pendulum, PendulumConfig};
 pub use synthetic::{NetworkTruth, Synthetic, SyntheticConfig};

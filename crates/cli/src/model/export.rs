@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use taskscout_models::SavedModel;
 
-use super::check_free;
 use super::options::{ExportOptions, FormatName};
 use crate::error::{CliError, Result};
+use crate::output::check_free;
 
 /// Reads a model and writes it in another format.
 pub(crate) fn execute(options: &ExportOptions) -> Result<()> {

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use taskscout_models::{Prediction, SavedModel};
-use taskscout_tables::{Column, Table, write_csv, write_parquet};
+use taskscout_tables::{Column, Table};
 
-use super::check_free;
 use super::options::PredictOptions;
 use crate::design::say::print;
 use crate::error::{CliError, Result};
+use crate::output::{check_free, writer};
 
 /// Rows predicted and printed at a time.
 const BLOCK: usize = 16_384;
@@ -45,23 +45,6 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
         print(&(text + "\n"))?;
     }
     Ok(())
-}
-
-type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
-
-/// How to write a file, by its ending.
-fn writer(out: &Path) -> Result<Write> {
-    let ending = out
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
-        Some("csv") => Ok(|path, columns| write_csv(path, columns)),
-        Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
-        _ => Err(CliError::Input(format!(
-            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
-            out.display()
-        ))),
-    }
 }
 
 fn read(path: &Path) -> Result<Table> {

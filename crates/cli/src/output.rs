@@ -1,0 +1,36 @@
+//! Files that commands write: where they may go, and in which format.
+
+use std::path::Path;
+
+use taskscout_tables::{Column, write_csv, write_parquet};
+
+use crate::error::{CliError, Result};
+
+/// Writes columns to a file.
+pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
+
+/// Refuses to replace a file that is there unless it may be.
+pub(crate) fn check_free(path: &Path, force: bool) -> Result<()> {
+    if path.exists() && !force {
+        return Err(CliError::Input(format!(
+            "{} is there already: give --force to replace it, or another --out",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// How to write a table, by the ending of its file.
+pub(crate) fn writer(out: &Path) -> Result<Write> {
+    let ending = out
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("csv") => Ok(|path, columns| write_csv(path, columns)),
+        Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
+        _ => Err(CliError::Input(format!(
+            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
+            out.display()
+        ))),
+    }
+}

@@ -1,0 +1,111 @@
+//! The options of `taskscout simulate`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+/// The worlds by name.
+#[derive(Debug, Subcommand)]
+pub(crate) enum World {
+    /// A pendulum in wind, with gravity and damping of its own
+    #[command(long_about = PENDULUM_ABOUT, after_long_help = PENDULUM_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Pendulum(PendulumOptions),
+}
+
+/// What stands above the options in the long help.
+const PENDULUM_ABOUT: &str = "Simulate pendulums in wind, with gravity and damping of their own
+
+A task is five numbers from -1 to 1: wind x, wind y (2 m/s a unit), gravity (9 m/s² plus the number),
+linear and quadratic damping (0 at -1, 1 at 1). Every task is simulated for --steps steps and gives a row a
+step with the columns
+  task            the task's number, from 0 in the order of --w
+  w1 … w5         the task
+  time_s          when the step begins
+  angle_rad       the angle from upright
+  velocity_rad_s  its velocity
+  control_nm      the torque of the policy during the step
+  residual_nm     the torque f of wind, gravity and damping, without noise
+  label_nm        the same with noise: what a learner sees";
+
+/// What stands below the options in the long help.
+const PENDULUM_EXAMPLES: &str = "Examples:
+  A minute of random pushes in still air and in wind, as a learner collects them:
+
+    taskscout simulate pendulum --w 0,0,0,0,0 --w 0.6,-0.4,0,0,0 --steps 6000 --out runs.parquet
+
+  Twenty seconds under the controller that knows the wind, from 1 rad, without noise:
+
+    taskscout simulate pendulum --w 0.6,0.4,0,0,0 --policy true --noise 0 --start 1,0 --steps 2000 --out known.csv
+
+  The same under a controller with a learnt model of two inputs, angle and velocity:
+
+    taskscout simulate pendulum --w 0.6,0.4,0,0,0 --model wind.safetensors --noise 0 --start 1,0 --steps 2000 --out learnt.csv";
+
+/// Options of `taskscout simulate pendulum`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PendulumOptions {
+    /// A task, five numbers from -1 to 1 separated by commas; repeat for several
+    #[arg(
+        long,
+        value_name = "W1,W2,W3,W4,W5",
+        required = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) w: Vec<String>,
+    /// Steps of every task
+    #[arg(long, value_name = "N")]
+    pub(crate) steps: usize,
+    /// Where the table goes, a .csv or .parquet file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// The seed of all noise and pushes
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Who chooses the torque [default: random, or model where there is a --model]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: Option<PolicyName>,
+    /// A saved model of the residual torque, for the policy `model`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model: Option<PathBuf>,
+    /// Standard deviation of the noise, on labels and on the acceleration
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.5,
+        allow_negative_numbers = true
+    )]
+    pub(crate) noise: f64,
+    /// Length of a step in seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.01,
+        allow_negative_numbers = true
+    )]
+    pub(crate) step: f64,
+    /// The angle in rad and the velocity in rad/s at the start
+    #[arg(
+        long,
+        value_name = "ANGLE,VELOCITY",
+        default_value = "0,0",
+        allow_hyphen_values = true
+    )]
+    pub(crate) start: String,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Policies by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyName {
+    /// Upright with random pushes, for collecting data
+    Random,
+    /// The controller without a model
+    None,
+    /// The controller that knows the true residual
+    True,
+    /// The controller with the model of --model
+    Model,
+}
