@@ -55,6 +55,30 @@ pub(super) struct Stroke<'a> {
     pub(super) paint: Paint,
     pub(super) width: f64,
     pub(super) dash: &'a str,
+    /// Whether what lies below shows through.
+    pub(super) faint: bool,
+}
+
+impl<'a> Stroke<'a> {
+    pub(super) const fn new(paint: Paint, width: f64) -> Self {
+        Self {
+            paint,
+            width,
+            dash: "",
+            faint: false,
+        }
+    }
+
+    pub(super) const fn dashed(self, dash: &'a str) -> Self {
+        Self { dash, ..self }
+    }
+
+    pub(super) const fn faint(self) -> Self {
+        Self {
+            faint: true,
+            ..self
+        }
+    }
 }
 
 /// SVG in the making.
@@ -123,13 +147,27 @@ impl Canvas {
     }
 
     pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
+        self.noted_polyline(points, stroke, "");
+    }
+
+    /// A line with a note for those who hover over it.
+    pub(super) fn noted_polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>, note: &str) {
         let dash = match stroke.dash {
             "" => String::new(),
             dash => format!(" stroke-dasharray=\"{dash}\""),
         };
+        let faint = if stroke.faint {
+            " stroke-opacity=\"0.4\""
+        } else {
+            ""
+        };
+        let end = match note {
+            "" => "/>".to_owned(),
+            note => format!("><title>{}</title></polyline>", escape(note)),
+        };
         self.raw(&format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash} \
-             stroke-linejoin=\"round\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{faint} \
+             stroke-linejoin=\"round\"{end}",
             coordinates(points),
             stroke.paint.attribute(self.theme),
             stroke.width

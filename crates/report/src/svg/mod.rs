@@ -17,6 +17,8 @@
 
 mod canvas;
 mod figures;
+mod frame;
+mod legend;
 mod lines;
 mod palette;
 mod place;
