@@ -81,8 +81,9 @@ pub use results::{COLUMNS, read_csv, write_csv};
 pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
 pub use svg::{
-    Crossing, LinePlot, Reference, Series, SeriesPoint, TARGET_ONLY, Theme, YAxis, loss_plot,
-    metric_plot, returned_loss_plot,
+    Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
+    Reference, Series, SeriesPoint, TARGET_ONLY, Theme, YAxis, loss_plot, metric_plot,
+    returned_loss_plot,
 };
 pub use table::terminal_table;
 pub use taskscout_files::write_atomically;
