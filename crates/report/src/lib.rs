@@ -7,6 +7,8 @@
 //!   needs to be as good ([`budget_ratio`]);
 //! - `summary.json` ([`Summary`]) and a table for the terminal ([`terminal_table`]);
 //! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
+//! - figures and tables that an experiment adds of its own ([`ReportFigure`], [`ReportTable`],
+//!   [`figures`]);
 //! - the same for several experiments together ([`CombinedSummary`], [`combined_report`]), where
 //!   what failed is named beside what did not ([`FailedTrial`], [`FailedExperiment`]).
 //!
@@ -50,12 +52,14 @@
 //! # Ok::<(), taskscout_report::Error>(())
 //! ```
 
+pub mod additions;
 mod columns;
 pub mod combined;
 mod csv;
 pub mod curve;
 mod error;
 pub mod failure;
+pub mod figures;
 mod format;
 pub mod html;
 mod ordered;
@@ -69,10 +73,14 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
+pub use additions::{ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
+pub use figures::{
+    PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel, Traces,
+};
 pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
