@@ -55,6 +55,7 @@
 pub mod additions;
 mod columns;
 pub mod combined;
+mod contender;
 mod csv;
 pub mod curve;
 mod error;
@@ -67,6 +68,7 @@ pub mod paper;
 pub mod ratio;
 pub mod results;
 mod rows;
+mod strategy;
 pub mod summary;
 pub mod svg;
 pub mod table;
@@ -75,6 +77,7 @@ mod testing;
 
 pub use additions::{ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
+pub use contender::{ORACLE, TARGET_ONLY};
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
@@ -90,8 +93,7 @@ pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
 pub use svg::{
     Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
-    Reference, Series, SeriesPoint, TARGET_ONLY, Theme, YAxis, loss_plot, metric_plot,
-    returned_loss_plot,
+    Reference, Series, SeriesPoint, Theme, YAxis, loss_plot, metric_plot, returned_loss_plot,
 };
 pub use table::terminal_table;
 pub use taskscout_files::write_atomically;

@@ -31,7 +31,7 @@ mod thin;
 
 use serde::{Deserialize, Serialize};
 
-pub use figures::{TARGET_ONLY, loss_plot, metric_plot, returned_loss_plot};
+pub use figures::{loss_plot, metric_plot, returned_loss_plot};
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.

@@ -6,6 +6,7 @@
 //! markers differ as well, so that plots survive a black-and-white printer.
 
 use super::Theme;
+use crate::contender::OUT_OF_REACH;
 
 /// The suffix of the names of save-task variants.
 const SAVE_TASK: &str = "+save-task";
@@ -75,7 +76,8 @@ pub(super) struct Style {
 /// A style for each name: fixed for known strategies, else whatever is still free.
 pub(super) fn styles(names: &[&str]) -> Vec<Style> {
     let known = |name: &str| {
-        let base = name.strip_suffix(SAVE_TASK).unwrap_or(name);
+        let base = name.strip_suffix(OUT_OF_REACH).unwrap_or(name);
+        let base = base.strip_suffix(SAVE_TASK).unwrap_or(base);
         KNOWN.iter().find(|(own, _)| *own == base).map(|own| own.1)
     };
     let taken: Vec<usize> = names.iter().filter_map(|name| known(name)).collect();
