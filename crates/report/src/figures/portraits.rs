@@ -19,7 +19,7 @@ use crate::svg::{Panel, PanelFigure, PanelLine, PanelMark};
 ///     portraits: vec![Portrait {
 ///         title: "wind from the side".into(),
 ///         x_title: "θ (rad)".into(),
-///         y_title: "θ̇ (rad/s)".into(),
+///         y_title: "dθ/dt (rad/s)".into(),
 ///         curves: vec![
 ///             PortraitCurve { name: "passive".into(), points: spiral(0.1) },
 ///             PortraitCurve { name: "aware".into(), points: spiral(0.5) },
@@ -141,15 +141,15 @@ mod tests {
     use crate::svg::Theme;
     use crate::testing::assert_balanced;
 
-    fn portraits(points: Vec<(f64, f64)>) -> Portraits {
+    fn portraits(points: &[(f64, f64)]) -> Portraits {
         let curve = |name: &str| PortraitCurve {
             name: name.to_owned(),
-            points: points.clone(),
+            points: points.to_vec(),
         };
         let portrait = Portrait {
             title: "<b>".to_owned(),
             x_title: "θ".to_owned(),
-            y_title: "θ̇".to_owned(),
+            y_title: "dθ/dt".to_owned(),
             curves: vec![curve("aware"), curve("&")],
         };
         Portraits {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn starts_and_the_origin_are_marked_on_one_scale() {
-        let figure = portraits(vec![(1.0, 2.0), (0.5, -1.0)]).figure();
+        let figure = portraits(&[(1.0, 2.0), (0.5, -1.0)]).figure();
         let marks = &figure.panels[0].marks;
         assert_eq!(marks.len(), 3);
         assert_eq!(
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn degenerate_portraits_still_draw() {
         for points in [vec![], vec![(f64::NAN, 0.0)], vec![(0.0, 0.0); 3]] {
-            let svg = portraits(points).figure().to_svg(Theme::Page, "p");
+            let svg = portraits(&points).figure().to_svg(Theme::Page, "p");
             assert_balanced(&svg);
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
         }

@@ -105,7 +105,7 @@ impl TaskPath {
     }
 
     fn distance_panel(&self) -> Panel {
-        let panel = self.lines("distance to the hidden target", &|step| self.distance(step));
+        let panel = self.lines("distance to the target", &|step| self.distance(step));
         let points = panel.lines.iter().flat_map(|line| &line.points);
         let farthest = points.map(|point| point.1).fold(0.0, f64::max);
         Panel {

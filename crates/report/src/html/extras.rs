@@ -133,33 +133,55 @@ fn numbers(values: &[&Value]) -> Option<usize> {
     ((1..=WIDE).contains(&length) && values.iter().all(fits)).then_some(length)
 }
 
+/// One component of an estimate and its region, row by row.
 fn intervals(values: &[&Value], low: &[&Value], high: &[&Value], index: usize) -> Vec<String> {
-    let at = |value: &Value| value.get(index).map_or_else(String::new, plain);
-    let ends = low.iter().zip(high);
+    let [values, low, high] = [values, low, high].map(|lists| component(lists, index));
+    let all: Vec<&Value> = [values.as_slice(), &low, &high].concat();
+    let show = figures(&all);
+    let ends = low.iter().zip(&high);
     let cells = values.iter().zip(ends);
     cells
-        .map(|(value, (low, high))| format!("{} [{}, {}]", at(value), at(low), at(high)))
+        .map(|(value, (low, high))| format!("{} [{}, {}]", show(value), show(low), show(high)))
         .collect()
+}
+
+fn component<'a>(lists: &[&'a Value], index: usize) -> Vec<&'a Value> {
+    let items = lists.iter().map(|list| list.get(index));
+    items.map(|item| item.unwrap_or(&Value::Null)).collect()
+}
+
+/// How the numbers of a column are written: with the same decimals, so that they compare down the
+/// column, unless they are all whole or too large or small for that.
+fn figures(values: &[&Value]) -> impl Fn(&Value) -> String + use<> {
+    let numbers = values.iter().filter_map(|value| value.as_f64());
+    let largest = numbers.map(f64::abs).fold(0.0, f64::max);
+    let fractions = values.iter().any(|value| value.is_f64());
+    let decimals = match largest {
+        _ if !fractions => None,
+        v if !(0.1..1e3).contains(&v) => None,
+        v => Some(3 - v.log10().floor().max(0.0) as usize),
+    };
+    move |value| match (value.as_f64(), decimals) {
+        (Some(number), Some(decimals)) => minus(&format!("{number:.decimals$}")),
+        _ => plain(value),
+    }
 }
 
 /// A field as a column, or as one a component.
 fn split(key: &str, values: &[&Value]) -> Vec<Column> {
+    let column = |heading: String, values: &[&Value]| {
+        let show = figures(values);
+        Column {
+            heading,
+            cells: values.iter().map(|value| show(value)).collect(),
+            words: values.iter().any(|value| value.is_string()),
+        }
+    };
     match numbers(values) {
         Some(length) if length > 1 => (0..length)
-            .map(|index| {
-                let component = |value: &&Value| value.get(index).map_or_else(String::new, plain);
-                Column {
-                    heading: subscripted(key, index + 1),
-                    cells: values.iter().map(component).collect(),
-                    words: false,
-                }
-            })
+            .map(|index| column(subscripted(key, index + 1), &component(values, index)))
             .collect(),
-        _ => vec![Column {
-            heading: key.replace('_', " "),
-            cells: values.iter().map(|value| plain(value)).collect(),
-            words: values.iter().any(|value| value.is_string()),
-        }],
+        _ => vec![column(key.replace('_', " "), values)],
     }
 }
 
@@ -202,11 +224,16 @@ fn plain(value: &Value) -> String {
                 .as_f64()
                 .filter(|_| number.is_f64())
                 .map_or_else(|| number.to_string(), short);
-            text.replace('-', "−")
+            minus(&text)
         }
         Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
+}
+
+/// A number with a true minus sign.
+fn minus(number: &str) -> String {
+    number.replace('-', "−")
 }
 
 fn subscripted(key: &str, index: usize) -> String {
@@ -263,7 +290,7 @@ mod tests {
         assert!(
             out.contains("<th scope=\"row\">50</th><td>0.500<small>[0.400, 0.600]</small></td>")
         );
-        assert!(out.contains("<td>−0.250<small>[−0.500, 0.00]</small></td>"));
+        assert!(out.contains("<td>−0.250<small>[−0.500, 0.000]</small></td>"));
     }
 
     #[test]

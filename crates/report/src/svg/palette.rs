@@ -51,10 +51,9 @@ const KNOWN: [(&str, usize); 8] = [
 ];
 
 /// The shape of a point.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Square,
-    #[default]
     Circle,
     Triangle,
     Diamond,
@@ -65,7 +64,7 @@ pub(super) enum Marker {
 }
 
 /// How a series looks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Style {
     pub(super) colour: usize,
     pub(super) dash: &'static str,

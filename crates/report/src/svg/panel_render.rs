@@ -181,7 +181,8 @@ impl<'a> Grid<'a> {
             _ => &panel.y_title,
         };
         frame.axes(canvas, x_title, (y_title, frame.left - self.gutter + 14.0));
-        let title = Text::new(&panel.title, TEXT).bold();
+        let title = fitted(&panel.title, frame.right + RIGHT - frame.left);
+        let title = Text::new(&title, TEXT).bold();
         canvas.text(frame.left, frame.top - 10.0, title);
         if panel.is_empty() {
             let middle = (
@@ -223,14 +224,18 @@ impl Content<'_> {
         for line in self.panel.lines.iter().filter(thin) {
             self.line(canvas, line);
         }
+        for line in self.panel.lines.iter().filter(|line| !thin(line)) {
+            self.line(canvas, line);
+        }
+        // Over the lines, so that it still shows where they have reached it.
         for level in self.panel.levels.iter().filter(|level| level.y.is_finite()) {
             let y = self.frame.py(level.y);
             let note = format!("{}: {}", level.label, number(level.y));
             let across = [(self.frame.left, y), (self.frame.right, y)];
             canvas.noted_polyline(&across, LEVEL, &note);
         }
-        for line in self.panel.lines.iter().filter(|line| !thin(line)) {
-            self.line(canvas, line);
+        for line in self.panel.lines.iter().filter(|line| has_markers(line)) {
+            self.markers(canvas, line);
         }
         let marks = self.panel.marks.iter();
         for mark in marks.filter(|mark| finite((mark.x, mark.y))) {
@@ -239,30 +244,24 @@ impl Content<'_> {
     }
 
     fn line(&self, canvas: &mut Canvas, line: &PanelLine) {
-        let points: Vec<(f64, f64)> = line.points.iter().copied().filter(|&p| finite(p)).collect();
-        let path = thin(
-            points
-                .iter()
-                .map(|&point| self.frame.place(point))
-                .collect(),
-        );
-        let words: Vec<&str> = [line.name.as_str(), &line.note]
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect();
-        let note = words.join(", ");
-        // A single point of a line without markers would not show.
-        let style = self.looks.style(&line.name);
-        match (path.as_slice(), style) {
-            ([], _) => return,
-            ([point], Some(style)) if !has_markers(line) => canvas.marker(*point, style, &note),
+        let path = thin(drawn(line).map(|point| self.frame.place(point)).collect());
+        let note = note(line);
+        match (path.as_slice(), self.looks.style(&line.name)) {
+            ([], _) => {}
+            // A single point of a line without markers would not show.
+            ([point], Some(style)) => canvas.marker(*point, style, &note),
             _ => canvas.noted_polyline(&path, self.looks.stroke(line), &note),
         }
-        if let Some(style) = style.filter(|_| has_markers(line)) {
-            for point in points {
-                let at = format!("{note}: {} at {}", number(point.1), number(point.0));
-                canvas.marker(self.frame.place(point), style, &at);
-            }
+    }
+
+    fn markers(&self, canvas: &mut Canvas, line: &PanelLine) {
+        let Some(style) = self.looks.style(&line.name) else {
+            return;
+        };
+        let note = note(line);
+        for point in drawn(line) {
+            let at = format!("{note}: {} at {}", number(point.1), number(point.0));
+            canvas.marker(self.frame.place(point), style, &at);
         }
     }
 
@@ -271,14 +270,15 @@ impl Content<'_> {
         let place = format!("({}, {})", number(mark.x), number(mark.y));
         let words = [mark.name.as_str(), &mark.label, &place];
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        let dot = Style {
-            marker: Marker::Circle,
-            ..self.looks.style(&mark.name).unwrap_or_default()
-        };
-        if mark.name.is_empty() {
-            canvas.cross((x, y), &words.join(" "));
-        } else {
-            canvas.marker((x, y), dot, &words.join(" "));
+        match self.looks.style(&mark.name) {
+            None => canvas.cross((x, y), &words.join(" ")),
+            Some(style) => {
+                let dot = Style {
+                    marker: Marker::Circle,
+                    ..style
+                };
+                canvas.marker((x, y), dot, &words.join(" "));
+            }
         }
         if !mark.label.is_empty() {
             let fits = x + 9.0 + text_width(&mark.label, TEXT) <= self.frame.right + RIGHT;
@@ -296,6 +296,28 @@ impl Content<'_> {
             }
         }
     }
+}
+
+fn drawn(line: &PanelLine) -> impl Iterator<Item = (f64, f64)> {
+    line.points.iter().copied().filter(|&point| finite(point))
+}
+
+/// What a line says when hovered over.
+fn note(line: &PanelLine) -> String {
+    match line.note.as_str() {
+        "" => line.name.clone(),
+        note => format!("{}, {note}", line.name),
+    }
+}
+
+/// A text cut so that it fits.
+fn fitted(text: &str, width: f64) -> String {
+    if text_width(text, TEXT) <= width {
+        return text.to_owned();
+    }
+    let letters = (width / text_width("x", TEXT)) as usize;
+    let start: String = text.chars().take(letters.saturating_sub(1)).collect();
+    format!("{}…", start.trim_end())
 }
 
 /// A number for a tooltip.

@@ -8,6 +8,7 @@ use super::palette::{Paint, Style};
 use super::place::{Flag, apart, flags, text_width};
 use super::scale::Spacing;
 use super::{LinePlot, SeriesPoint, Theme};
+use crate::contender::OUT_OF_REACH;
 
 const LABEL_ROW: f64 = 17.0;
 const FLAG_GAP: f64 = 5.0;
@@ -53,7 +54,7 @@ impl<'a> Drawing<'a> {
     fn new(plot: &'a LinePlot, theme: Theme) -> Self {
         let lines = lines(plot);
         let mut frame = Frame::new(x_range(&lines), y_range(plot, &lines));
-        let names = widest(lines.iter().map(|line| line.series.name.as_str()));
+        let names = widest(lines.iter().map(end_name));
         frame.left = left_of_axis(&frame.y_ticks);
         frame.right = plot.width - names.clamp(24.0, 0.3 * plot.width) - 22.0;
         let top = content_top(theme);
@@ -230,7 +231,7 @@ impl<'a> Drawing<'a> {
             let x = self.frame.right + 16.0;
             let leader = Stroke::new(Paint::Series(line.style.colour), 1.0);
             canvas.line((end.0 + 6.0, end.1), (x - 3.0, y), leader);
-            canvas.text(x, y + 4.0, Text::new(&line.series.name, TEXT));
+            canvas.text(x, y + 4.0, Text::new(end_name(line), TEXT));
         }
     }
 }
@@ -239,6 +240,12 @@ const REFERENCE_STROKE: Stroke<'static> = Stroke::new(Paint::Ink, 1.3).dashed("1
 
 fn stroke(style: Style) -> Stroke<'static> {
     Stroke::new(Paint::Series(style.colour), 2.0).dashed(style.dash)
+}
+
+/// A line's name at its end, where room is dear: what stands behind it is said in the legend.
+fn end_name<'a>(line: &Line<'a>) -> &'a str {
+    let name = line.series.name.as_str();
+    name.strip_suffix(OUT_OF_REACH).unwrap_or(name)
 }
 
 fn entries(plot: &LinePlot, lines: &[Line<'_>]) -> Vec<Entry> {
