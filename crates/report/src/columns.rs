@@ -14,6 +14,8 @@ use crate::summary::{Seconds, StrategySummary};
 pub(crate) struct Column {
     pub(crate) heading: String,
     pub(crate) cells: Vec<String>,
+    /// Whether cells are words, which stand to the left and may take several lines.
+    pub(crate) words: bool,
 }
 
 /// The strategies of one target and what was published about them.
@@ -34,6 +36,7 @@ impl Section<'_> {
                 .iter()
                 .map(|(name, _)| name.to_owned())
                 .collect(),
+            words: false,
         }
     }
 
@@ -43,7 +46,10 @@ impl Section<'_> {
             self.column("final loss", |_, s| opt(s.final_loss)),
             self.published_loss(),
             self.column("returned loss", |_, s| opt(s.returned_loss)),
-            self.column("predictor", |_, s| predictors(s)),
+            Column {
+                words: true,
+                ..self.column("predictor", |_, s| predictors(s))
+            },
             self.column("budget to passive's loss", budget),
             self.published_budget(),
         ])
@@ -115,6 +121,7 @@ impl Section<'_> {
         Column {
             heading: heading.to_owned(),
             cells: cells.collect(),
+            words: false,
         }
     }
 }

@@ -50,6 +50,14 @@ pub enum Error {
         /// The one that differs.
         other: String,
     },
+    /// Something was said about a target that no row has.
+    #[error("the summary has no target `{target}`: name one of `{known}`")]
+    UnknownTarget {
+        /// The name given.
+        target: String,
+        /// The targets that there are.
+        known: String,
+    },
     /// The same measurement is there twice.
     #[error(
         "strategy `{strategy}`, seed {seed}, round {round} is there twice{}: remove one of the rows",

@@ -7,6 +7,8 @@
 //!   needs to be as good ([`budget_ratio`]);
 //! - `summary.json` ([`Summary`]) and a table for the terminal ([`terminal_table`]);
 //! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
+//! - figures and tables that an experiment adds of its own ([`ReportFigure`], [`ReportTable`],
+//!   [`figures`]);
 //! - the same for several experiments together ([`CombinedSummary`], [`combined_report`]), where
 //!   what failed is named beside what did not ([`FailedTrial`], [`FailedExperiment`]).
 //!
@@ -50,12 +52,15 @@
 //! # Ok::<(), taskscout_report::Error>(())
 //! ```
 
+pub mod additions;
 mod columns;
 pub mod combined;
+mod contender;
 mod csv;
 pub mod curve;
 mod error;
 pub mod failure;
+pub mod figures;
 mod format;
 pub mod html;
 mod ordered;
@@ -63,16 +68,22 @@ pub mod paper;
 pub mod ratio;
 pub mod results;
 mod rows;
+mod strategy;
 pub mod summary;
 pub mod svg;
 pub mod table;
 #[cfg(test)]
 mod testing;
 
+pub use additions::{ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
+pub use contender::{ORACLE, TARGET_ONLY};
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
+pub use figures::{
+    PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel, Traces,
+};
 pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
@@ -81,8 +92,8 @@ pub use results::{COLUMNS, read_csv, write_csv};
 pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
 pub use svg::{
-    Crossing, LinePlot, Reference, Series, SeriesPoint, TARGET_ONLY, Theme, YAxis, loss_plot,
-    metric_plot, returned_loss_plot,
+    Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
+    Reference, Series, SeriesPoint, Theme, YAxis, loss_plot, metric_plot, returned_loss_plot,
 };
 pub use table::terminal_table;
 pub use taskscout_files::write_atomically;

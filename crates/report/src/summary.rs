@@ -22,12 +22,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::curve::{self, MeanSem, Metric, mean_curves};
 use crate::error::{Error, Result};
 use crate::failure::FailedTrial;
 use crate::ordered::OrderedMap;
-use crate::ratio::{BudgetRatio, budget_ratio};
 use crate::rows::{ResultRow, split_targets};
+use crate::strategy::strategies;
+pub use crate::strategy::{Seconds, StrategySummary};
 
 /// The figures of one experiment with one oracle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,43 +62,9 @@ pub struct TargetSummary {
     pub target: String,
     /// Figures by strategy.
     pub strategies: OrderedMap<StrategySummary>,
-}
-
-/// The figures of one strategy, in its last round unless said otherwise.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StrategySummary {
-    /// Loss of the shared predictor.
-    pub final_loss: Option<MeanSem>,
-    /// Loss of the predictor handed back.
-    pub returned_loss: Option<MeanSem>,
-    /// Budget to reach the passive strategy's final loss; `None` if passive was not run.
-    pub budget_ratio: Option<BudgetRatio>,
-    /// Mean number of tasks.
-    pub tasks: f64,
-    /// Mean number of tasks that hold at least 1 % of the source samples.
-    pub long_term_tasks: f64,
-    /// Cosine between the main exploit task and the target.
-    pub relevance: Option<MeanSem>,
-    /// Similarity between learnt and true representation.
-    pub subspace_similarity: Option<MeanSem>,
-    /// Time for a whole run.
-    pub seconds: Seconds,
-    /// How many seeds handed back which predictor, the most frequent first. Not serialised.
-    #[serde(skip)]
-    pub predictors: Vec<(String, usize)>,
-}
-
-/// Seconds that one seed's run takes, all rounds together, in the mean over seeds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Seconds {
-    /// Collecting samples.
-    pub collect: f64,
-    /// Training.
-    pub train: f64,
-    /// Choosing tasks.
-    pub design: f64,
-    /// All three.
-    pub total: f64,
+    /// What an experiment adds of its own about this target, as further entries beside these.
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
 }
 
 impl Summary {
@@ -131,6 +97,7 @@ impl Summary {
                 .map(|(target, strategies)| TargetSummary {
                     target: target.unwrap_or_default().to_owned(),
                     strategies,
+                    extra: BTreeMap::new(),
                 });
             summary.targets = named.collect();
         }
@@ -142,6 +109,48 @@ impl Summary {
     pub fn with(mut self, name: impl Into<String>, value: Value) -> Self {
         self.extra.insert(name.into(), value);
         self
+    }
+
+    /// Adds an entry about one of several targets, for instance `identified`; with one target it
+    /// stands at the top, as those of [`Summary::with`] do.
+    ///
+    /// # Errors
+    /// If there are several targets and none of this name.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use taskscout_report::{ResultRow, Summary};
+    ///
+    /// let row = |target: &str| ResultRow { target: Some(target.into()), ..ResultRow::default() };
+    /// let summary = Summary::from_rows(&[row("calm"), row("windy")], json!({}))?
+    ///     .with_target("windy", "identified", json!([{"seed": 1, "w": [0.1, 0.9]}]))?;
+    /// assert!(summary.targets[1].extra.contains_key("identified"));
+    /// # Ok::<(), taskscout_report::Error>(())
+    /// ```
+    pub fn with_target(
+        mut self,
+        target: &str,
+        name: impl Into<String>,
+        value: Value,
+    ) -> Result<Self> {
+        if self.targets.is_empty() {
+            return Ok(self.with(name, value));
+        }
+        match self.targets.iter_mut().find(|own| own.target == target) {
+            Some(own) => own.extra.insert(name.into(), value),
+            None => {
+                return Err(Error::UnknownTarget {
+                    target: target.to_owned(),
+                    known: self.target_names().join("`, `"),
+                });
+            }
+        };
+        Ok(self)
+    }
+
+    fn target_names(&self) -> Vec<&str> {
+        let targets = self.targets.iter();
+        targets.map(|own| own.target.as_str()).collect()
     }
 
     /// The strategies of each target; one section without a name if there is one target.
@@ -184,77 +193,6 @@ fn check_same(what: &'static str, first: &str, other: &str) -> Result<()> {
         first: first.to_owned(),
         other: other.to_owned(),
     })
-}
-
-fn strategies(rows: &[&ResultRow]) -> OrderedMap<StrategySummary> {
-    let names = curve::strategies(rows);
-    names
-        .into_iter()
-        .map(|name| (name, strategy(rows, name)))
-        .collect()
-}
-
-fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
-    let own: Vec<&ResultRow> = rows
-        .iter()
-        .copied()
-        .filter(|row| row.strategy == name)
-        .collect();
-    let final_value = |metric| {
-        let curves = mean_curves(own.iter().copied(), metric);
-        curves.first().and_then(curve::Curve::final_value)
-    };
-    let last_round = own.iter().map(|row| row.round).max();
-    let last: Vec<&ResultRow> = own
-        .iter()
-        .copied()
-        .filter(|row| Some(row.round) == last_round)
-        .collect();
-    StrategySummary {
-        final_loss: final_value(Metric::TestLoss),
-        returned_loss: final_value(Metric::ReturnedLoss),
-        budget_ratio: budget_ratio(rows.iter().copied(), name),
-        tasks: mean(last.iter().map(|row| row.tasks as f64)),
-        long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
-        relevance: final_value(Metric::Relevance),
-        subspace_similarity: final_value(Metric::SubspaceSimilarity),
-        seconds: seconds(&own),
-        predictors: predictors(&last),
-    }
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    MeanSem::of(values).map_or(0.0, |value| value.mean)
-}
-
-fn seconds(rows: &[&ResultRow]) -> Seconds {
-    let seeds: BTreeSet<u64> = rows.iter().map(|row| row.seed).collect();
-    let per_seed = |time: fn(&ResultRow) -> f64| {
-        let finite = rows.iter().map(|row| time(row)).filter(|s| s.is_finite());
-        finite.sum::<f64>() / seeds.len().max(1) as f64
-    };
-    let collect = per_seed(|row| row.collect_s);
-    let train = per_seed(|row| row.train_s);
-    let design = per_seed(|row| row.design_s);
-    Seconds {
-        collect,
-        train,
-        design,
-        total: collect + train + design,
-    }
-}
-
-fn predictors(rows: &[&ResultRow]) -> Vec<(String, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in rows.iter().filter_map(|row| row.predictor.as_deref()) {
-        *counts.entry(name).or_default() += 1;
-    }
-    let mut counts: Vec<(String, usize)> = counts
-        .into_iter()
-        .map(|(name, count)| (name.to_owned(), count))
-        .collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    counts
 }
 
 #[cfg(test)]
@@ -339,6 +277,18 @@ mod tests {
         assert!(value["targets"][1]["strategies"]["aware"]["final_loss"]["mean"].is_number());
         let one = Summary::from_rows(&on("t1"), Value::Null).unwrap();
         assert!(one.targets.is_empty() && one.strategies.len() == 2);
+
+        let more = Summary::from_rows(&both, Value::Null).unwrap();
+        let more = more.with_target("t1", "w", json!([1.0])).unwrap();
+        let text = serde_json::to_string(&more).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), more);
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["targets"][1]["w"], json!([1.0]));
+        assert!(value["targets"][0].get("w").is_none());
+        let error = more.with_target("t3", "w", json!(1)).unwrap_err();
+        assert!(error.to_string().contains("no target `t3`"), "{error}");
+        let top = one.with_target("t1", "w", json!(1)).unwrap();
+        assert_eq!(top.extra["w"], 1);
     }
 
     #[test]

@@ -3,14 +3,18 @@
 //! The page loads nothing, runs no script, follows the reader's light or dark mode and prints.
 //! Points of a plot tell their values when hovered over. All text is escaped.
 
+mod extras;
 mod overview;
+mod own;
 mod parts;
 mod prose;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::additions::{ReportFigure, ReportTable};
 use crate::columns::Section;
+use crate::contender::{TARGET_ONLY, is_oracle};
 use crate::curve::Metric;
 use crate::error::Result;
 use crate::failure::FailedExperiment;
@@ -18,7 +22,7 @@ use crate::format::escape;
 use crate::paper;
 use crate::rows::ResultRow;
 use crate::summary::Summary;
-use crate::svg::{TARGET_ONLY, loss_plot, metric_plot, returned_loss_plot};
+use crate::svg::{Theme, loss_plot, metric_plot, returned_loss_plot};
 use crate::table::seeds;
 use parts::{Level, figure, heading, table};
 
@@ -38,6 +42,12 @@ pub struct ExperimentReport {
     /// What a reader must know before trusting the figures, in sentences.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Figures of the experiment's own, shown with their target.
+    #[serde(default)]
+    pub figures: Vec<ReportFigure>,
+    /// Tables of the experiment's own, shown with their target.
+    #[serde(default)]
+    pub tables: Vec<ReportTable>,
 }
 
 impl ExperimentReport {
@@ -53,6 +63,8 @@ impl ExperimentReport {
             rows,
             settings,
             notes: Vec::new(),
+            figures: Vec::new(),
+            tables: Vec::new(),
         })
     }
 
@@ -100,13 +112,15 @@ pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]
             (title, body)
         }
     };
+    let mut rows = reports.iter().flat_map(|report| &report.rows);
+    let oracle = rows.any(|row| is_oracle(&row.strategy));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{} – taskscout report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          {body}{}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
         escape(&title),
-        parts::guide(),
+        parts::guide(oracle),
         env!("CARGO_PKG_VERSION"),
     )
 }
@@ -133,7 +147,15 @@ fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
             None => out += &target_section(report, section, &id, level.below()),
         }
     }
-    out += &parts::extras(&summary.extra, level.below());
+    if !summary.targets.is_empty() {
+        let homeless = |target: Option<&str>| {
+            let known = |name: &str| summary.targets.iter().any(|own| own.target == name);
+            !target.is_some_and(known)
+        };
+        let id = format!("plot-{index}");
+        out += &own::additions(report, homeless, &id, level.below());
+    }
+    out += &extras::extras(&summary.extra, level.below());
     out += &parts::settings(&report.settings, level.below());
     out + "</article>\n"
 }
@@ -165,11 +187,8 @@ fn target_section(
     out += &parts::notes(&prose::notes(rows(), seeds));
     let plot = loss_plot(rows());
     if !plot.is_empty() {
-        out += &figure(
-            &plot,
-            &format!("{id}-loss"),
-            &prose::loss_caption(&plot, seeds),
-        );
+        let svg = plot.to_svg(Theme::Page, &format!("{id}-loss"));
+        out += &figure(&svg, &prose::loss_caption(&plot, seeds));
     }
     out += &heading(level, "Losses and budgets", "");
     out += &table(&section.names(), &section.results(), "");
@@ -177,8 +196,11 @@ fn target_section(
         out += &format!("<p class=\"remark\">{}</p>\n", escape(&remark));
     }
     if let Some(plot) = returned_loss_plot(rows()).filter(|_| guard_mattered(rows())) {
-        out += &figure(&plot, &format!("{id}-returned"), prose::RETURNED_CAPTION);
+        let svg = plot.to_svg(Theme::Page, &format!("{id}-returned"));
+        out += &figure(&svg, prose::RETURNED_CAPTION);
     }
+    let own_target = |target: Option<&str>| section.target.is_none() || target == section.target;
+    out += &own::additions(report, own_target, id, level);
     out += &heading(level, "Tasks", "");
     out += &table(
         &section.names(),
@@ -187,11 +209,14 @@ fn target_section(
     );
     out += &metric_figures(&own, id);
     out += &heading(level, "Time", "");
-    out + &table(
+    out += &table(
         &section.names(),
         &section.times(),
         "Seconds for one seed's run, all rounds together, mean over seeds.",
-    )
+    );
+    let mut targets = report.summary.targets.iter();
+    let own = targets.find(|own| Some(own.target.as_str()) == section.target);
+    out + &own.map_or_else(String::new, |own| extras::extras(&own.extra, level))
 }
 
 /// Whether the predictor handed back is ever another than the shared one.
@@ -215,7 +240,8 @@ fn metric_figures(rows: &[&ResultRow], id: &str) -> String {
         .into_iter()
         .filter_map(|(metric, name, caption)| {
             let plot = metric_plot(rows.iter().copied(), metric)?;
-            Some(figure(&plot, &format!("{id}-{name}"), caption))
+            let svg = plot.to_svg(Theme::Page, &format!("{id}-{name}"));
+            Some(figure(&svg, caption))
         })
         .collect();
     match figures.len() {

@@ -1,13 +1,11 @@
 //! Pieces of the page: headings, tables, figures, settings, definitions.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::columns::Column;
+use crate::contender::ORACLE;
 use crate::failure::{FailedTrial, trials};
-use crate::format::{escape, short};
-use crate::svg::{LinePlot, Theme};
+use crate::format::escape;
 
 /// The level of a heading, 1 to 6.
 #[derive(Debug, Clone, Copy)]
@@ -51,13 +49,15 @@ pub(super) fn stacked(cell: &str) -> String {
 
 /// A table with one row a strategy; nothing if there are no columns.
 pub(super) fn table(names: &Column, columns: &[Column], caption: &str) -> String {
-    if columns.is_empty() {
-        return String::new();
+    match columns {
+        [] => String::new(),
+        columns => named_rows(names, columns, caption),
     }
-    let class = |column: &Column| match column.heading.as_str() {
-        "predictor" => " class=\"words\"",
-        _ => "",
-    };
+}
+
+/// A table whose first column names the rows; it may be the only one.
+pub(super) fn named_rows(names: &Column, columns: &[Column], caption: &str) -> String {
+    let class = |column: &Column| if column.words { " class=\"words\"" } else { "" };
     let mut out = String::from("<div class=\"scroll\"><table>\n");
     if !caption.is_empty() {
         out += &format!("<caption>{}</caption>\n", escape(caption));
@@ -79,10 +79,9 @@ pub(super) fn table(names: &Column, columns: &[Column], caption: &str) -> String
     out + "</tbody>\n</table></div>\n"
 }
 
-pub(super) fn figure(plot: &LinePlot, id: &str, caption: &str) -> String {
+pub(super) fn figure(svg: &str, caption: &str) -> String {
     format!(
-        "<figure>\n<div class=\"scroll\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-        plot.to_svg(Theme::Page, id),
+        "<figure>\n<div class=\"scroll\">{svg}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
         tied(caption)
     )
 }
@@ -141,75 +140,9 @@ pub(super) fn settings(settings: &Value, level: Level) -> String {
     )
 }
 
-/// What an experiment adds to its summary, each as a collapsible table.
-pub(super) fn extras(extras: &BTreeMap<String, Value>, level: Level) -> String {
-    if extras.is_empty() {
-        return String::new();
-    }
-    let mut out = heading(level, "Further results", "");
-    for (name, value) in extras {
-        let inner = records(value).unwrap_or_else(|| {
-            let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-            format!("<pre>{}</pre>\n", escape(&text))
-        });
-        out += &format!(
-            "<details><summary>{}</summary>\n{inner}</details>\n",
-            escape(&capitalised(name))
-        );
-    }
-    out
-}
-
-/// A list of flat objects as a table.
-fn records(value: &Value) -> Option<String> {
-    let list = value.as_array()?;
-    let first = list.first()?.as_object()?;
-    let mut keys: Vec<&String> = first.keys().collect();
-    keys.sort_by_key(|key| !first[key.as_str()].is_string());
-    let class = |value: Option<&Value>| match value {
-        Some(Value::String(_)) => " class=\"words\"",
-        _ => "",
-    };
-    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
-    for key in &keys {
-        let class = class(first.get(key.as_str()));
-        out += &format!("<th scope=\"col\"{class}>{}</th>", escape(key));
-    }
-    out += "</tr></thead>\n<tbody>\n";
-    for entry in list {
-        let entry = entry.as_object()?;
-        out += "<tr>";
-        for key in &keys {
-            let value = entry.get(key.as_str());
-            let text = value.map(plain).unwrap_or_default();
-            out += &format!("<td{}>{}</td>", class(value), escape(&text));
-        }
-        out += "</tr>\n";
-    }
-    Some(out + "</tbody>\n</table></div>\n")
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::Null => "–".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, short),
-        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-fn capitalised(text: &str) -> String {
-    let text = text.replace('_', " ");
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(chars).collect()
-    })
-}
-
-/// What each figure means.
-pub(super) fn guide() -> String {
-    let definitions = [
+/// What each figure means; `oracle` if a strategy of this name is among them.
+pub(super) fn guide(oracle: bool) -> String {
+    let mut definitions = vec![
         (
             "Budget",
             "Source samples collected so far. Target samples are given beforehand and do not count.",
@@ -255,6 +188,13 @@ pub(super) fn guide() -> String {
             "A predictor trained on the target samples alone, without any source task.",
         ),
     ];
+    if oracle {
+        definitions.push((
+            ORACLE,
+            "A reference that collects from the hidden target itself, which no learner can do: it \
+             shows how much there is to gain and takes no part in the comparison.",
+        ));
+    }
     let mut out = String::from("<section>\n<h2 id=\"guide\">How to read this report</h2>\n<dl>\n");
     for (term, meaning) in definitions {
         out += &format!("<dt>{}</dt>\n<dd>{}</dd>\n", tied(term), tied(meaning));
@@ -265,24 +205,6 @@ pub(super) fn guide() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::assert_balanced;
-    use serde_json::json;
-
-    #[test]
-    fn extras_become_tables_or_stay_json() {
-        let extra = BTreeMap::from([
-            (
-                "relevant".to_owned(),
-                json!([{"task": "<a>", "similarity": 0.91, "w": [0.5, 1.0]}]),
-            ),
-            ("other_thing".to_owned(), json!({"x": 1})),
-        ]);
-        let out = extras(&extra, Level(2));
-        assert_balanced(&out);
-        assert!(out.contains("<summary>Relevant</summary>") && out.contains("&lt;a&gt;"));
-        assert!(out.contains("<tr><td class=\"words\">&lt;a&gt;</td><td>0.910</td>"));
-        assert!(out.contains("<td>0.500, 1.00</td>") && out.contains("Other thing"));
-    }
 
     #[test]
     fn levels_stop_at_six() {

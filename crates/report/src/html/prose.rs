@@ -1,12 +1,13 @@
 //! The result in sentences.
 
 use crate::columns::Section;
+use crate::contender::{ORACLE, OUT_OF_REACH, TARGET_ONLY, competes};
 use crate::curve::{Curve, Metric, mean_curves};
 use crate::format::{self, escape, grouped, list, percent, short};
 use crate::paper::paper_figure;
 use crate::ratio::{BudgetRatio, REFERENCE, Target};
 use crate::rows::ResultRow;
-use crate::svg::{LinePlot, TARGET_ONLY};
+use crate::svg::LinePlot;
 use crate::table::seeds as seed_count;
 
 pub(super) const RETURNED_CAPTION: &str =
@@ -41,6 +42,7 @@ pub(super) fn verdict<'a>(
     };
     sentences.extend(lowest(section));
     sentences.extend(target_only(section));
+    sentences.extend(oracle(section));
     sentences.join(" ")
 }
 
@@ -55,7 +57,7 @@ fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
     let others: Vec<(&str, BudgetRatio)> = section
         .strategies
         .iter()
-        .filter(|(name, _)| ![REFERENCE, TARGET_ONLY].contains(name))
+        .filter(|(name, _)| *name != REFERENCE && competes(name))
         .filter_map(|(name, figures)| Some((name, figures.budget_ratio?)))
         .collect();
     sentences.extend(reached(&others));
@@ -96,6 +98,7 @@ fn published(section: Section<'_>) -> Option<String> {
     let figures: Vec<String> = section
         .strategies
         .iter()
+        .filter(|(name, _)| competes(name))
         .filter_map(|(name, _)| {
             let share = paper_figure(section.paper, section.target, name, "budget_ratio")?;
             Some(format!("{} for {}", percent(share, 1), bold(name)))
@@ -110,10 +113,7 @@ fn published(section: Section<'_>) -> Option<String> {
 }
 
 fn lowest(section: Section<'_>) -> Option<String> {
-    let losses = section
-        .strategies
-        .iter()
-        .filter(|(name, _)| *name != TARGET_ONLY);
+    let losses = section.strategies.iter().filter(|(name, _)| competes(name));
     let losses = losses.filter_map(|(name, figures)| Some((name, figures.final_loss?)));
     let (name, loss) = losses.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
     let reference = section.strategies.get(REFERENCE).and_then(|s| s.final_loss);
@@ -138,6 +138,15 @@ fn target_only(section: Section<'_>) -> Option<String> {
     let loss = figures.returned_loss.or(figures.final_loss)?;
     Some(format!(
         "The target samples alone, without any source task, give {}.",
+        short(loss.mean)
+    ))
+}
+
+fn oracle(section: Section<'_>) -> Option<String> {
+    let loss = section.strategies.get(ORACLE)?.final_loss?;
+    Some(format!(
+        "{}, which collects from the hidden target itself and is out of any learner's reach, ends at {}.",
+        bold(ORACLE),
         short(loss.mean)
     ))
 }
@@ -194,6 +203,10 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     }
     if !plot.crossings.is_empty() {
         caption += " Rings: where a strategy reaches it, with the share of passive's budget.";
+    }
+    let beyond = |series: &crate::svg::Series| series.name.ends_with(OUT_OF_REACH);
+    if plot.series.iter().any(beyond) {
+        caption += " The oracle collects from the hidden target itself and is no contender.";
     }
     caption
 }
@@ -255,6 +268,24 @@ mod tests {
         let text = say(&rows, Value::Null);
         assert!(text.ends_with("The target samples alone, without any source task, give 3.00."));
         assert!(!text.contains("target-only"), "{text}");
+    }
+
+    #[test]
+    fn the_oracle_is_named_but_not_judged() {
+        let mut rows = curve("passive", 1, &PASSIVE);
+        rows.extend(curve("aware", 1, &[(100, 5.0), (200, 1.0)]));
+        rows.extend(curve("oracle", 1, &[(100, 0.5), (200, 0.1)]));
+        let paper = json!({"oracle": {"budget_ratio": 0.1}});
+        assert_eq!(
+            say(&rows, paper),
+            "Over 1 seed, passive ended at a loss of 4.00 after 200 source samples. \
+             aware reached that loss with 62 % of this budget. \
+             The lowest final loss is that of aware, 1.00, 75 % below passive's. \
+             oracle, which collects from the hidden target itself and is out of any learner's reach, \
+             ends at 0.100."
+        );
+        let caption = loss_caption(&crate::svg::loss_plot(&rows), 1);
+        assert!(caption.ends_with("is no contender."), "{caption}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Writing SVG elements.
 
+use std::f64::consts::PI;
+
 use super::Theme;
 use super::palette::{Marker, Paint, Style};
 use crate::format::escape;
@@ -55,6 +57,30 @@ pub(super) struct Stroke<'a> {
     pub(super) paint: Paint,
     pub(super) width: f64,
     pub(super) dash: &'a str,
+    /// Whether what lies below shows through.
+    pub(super) faint: bool,
+}
+
+impl<'a> Stroke<'a> {
+    pub(super) const fn new(paint: Paint, width: f64) -> Self {
+        Self {
+            paint,
+            width,
+            dash: "",
+            faint: false,
+        }
+    }
+
+    pub(super) const fn dashed(self, dash: &'a str) -> Self {
+        Self { dash, ..self }
+    }
+
+    pub(super) const fn faint(self) -> Self {
+        Self {
+            faint: true,
+            ..self
+        }
+    }
 }
 
 /// SVG in the making.
@@ -123,13 +149,27 @@ impl Canvas {
     }
 
     pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
+        self.noted_polyline(points, stroke, "");
+    }
+
+    /// A line with a note for those who hover over it.
+    pub(super) fn noted_polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>, note: &str) {
         let dash = match stroke.dash {
             "" => String::new(),
             dash => format!(" stroke-dasharray=\"{dash}\""),
         };
+        let faint = if stroke.faint {
+            " stroke-opacity=\"0.4\""
+        } else {
+            ""
+        };
+        let end = match note {
+            "" => "/>".to_owned(),
+            note => format!("><title>{}</title></polyline>", escape(note)),
+        };
         self.raw(&format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash} \
-             stroke-linejoin=\"round\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{faint} \
+             stroke-linejoin=\"round\"{end}",
             coordinates(points),
             stroke.paint.attribute(self.theme),
             stroke.width
@@ -163,6 +203,17 @@ impl Canvas {
         self.raw(&shape(style.marker, x, y, &paint, &title));
     }
 
+    /// A cross in the colour of text, with a note.
+    pub(super) fn cross(&mut self, (x, y): (f64, f64), note: &str) {
+        let paint = Paint::Ink.attribute(self.theme);
+        self.raw(&format!(
+            "<path d=\"M{:.1} {y:.1}h14m-7 -7v14\" fill=\"none\" stroke=\"{paint}\" \
+             stroke-width=\"1.4\"><title>{}</title></path>",
+            x - 7.0,
+            escape(note)
+        ));
+    }
+
     /// A ring where a curve reaches the reference.
     pub(super) fn ring(&mut self, (x, y): (f64, f64), paint: Paint, note: &str) {
         self.raw(&format!(
@@ -194,6 +245,13 @@ fn shape(marker: Marker, x: f64, y: f64, paint: &str, title: &str) -> String {
         Marker::Triangle => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
         Marker::Down => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
         Marker::Diamond => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
+        Marker::Star => {
+            let corner = |index: u32| {
+                let (angle, reach) = (f64::from(index) * PI / 5.0, [1.5, 0.65][index as usize % 2]);
+                (reach * angle.sin(), -reach * angle.cos())
+            };
+            polygon(&(0..10).map(corner).collect::<Vec<_>>())
+        }
         Marker::Cross => strokes(format!("M{:.1} {:.1}l7 7m0 -7l-7 7", x - 3.5, y - 3.5)),
         Marker::Plus => strokes(format!("M{:.1} {y:.1}h9m-4.5 -4.5v9", x - 4.5)),
     }

@@ -1,13 +1,11 @@
 //! The plots of a report, made from result rows.
 
 use super::{Crossing, LinePlot, Reference, Series, SeriesPoint, YAxis};
+use crate::contender::{TARGET_ONLY, competes, label};
 use crate::curve::{Curve, MeanSem, Metric, mean_curves};
 use crate::format::{grouped, mean_sem, percent, short};
 use crate::ratio::{REFERENCE, Target};
 use crate::rows::ResultRow;
-
-/// The strategy that uses no source samples at all.
-pub const TARGET_ONLY: &str = "target-only";
 
 /// Loss of the shared predictor against the budget, with passive's final loss as a dotted line and
 /// marks where the other strategies reach it. The rows belong to one experiment and one target.
@@ -104,7 +102,7 @@ fn series(curve: &Curve) -> Series {
         })
     });
     Series {
-        name: curve.strategy.clone(),
+        name: label(&curve.strategy),
         points: points.collect(),
         across: curve.strategy == TARGET_ONLY,
     }
@@ -124,7 +122,7 @@ fn crossings(curves: &[Curve], target: Target) -> Vec<Crossing> {
     let others = curves
         .iter()
         .enumerate()
-        .filter(|(_, curve)| curve.strategy != REFERENCE && curve.strategy != TARGET_ONLY);
+        .filter(|(_, curve)| curve.strategy != REFERENCE && competes(&curve.strategy));
     let reached = others.filter_map(|(series, curve)| {
         let reach = curve.reach(target.loss)?;
         let bound = if reach.at_first_round { "≤ " } else { "" };
@@ -261,6 +259,16 @@ mod tests {
         assert!(only.across);
         close(only.points[0].y, 5.0);
         assert_eq!(plot.crossings.len(), 1);
+    }
+
+    #[test]
+    fn the_oracle_is_drawn_and_named_for_what_it_is() {
+        let mut rows = rows();
+        rows.extend(curve("oracle", 3, &[(100, 1.0), (400, 0.1)]));
+        let plot = loss_plot(&rows);
+        assert_eq!(plot.series[3].name, "oracle (out of reach)");
+        assert_eq!(plot.crossings.len(), 1);
+        assert!(plot.to_svg(Theme::Standalone, "p").contains("#6a3d9a"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Line plots as hand-made SVG.
+//! Line plots and panels of them as hand-made SVG.
 //!
 //! [`loss_plot`] and [`metric_plot`] make a [`LinePlot`] from result rows;
 //! [`LinePlot::to_svg`] draws it, for the page (colours follow the page's light or dark mode) or to
-//! stand alone on white.
+//! stand alone on white. A [`PanelFigure`] is several small plots under one legend, for whatever
+//! else an experiment has to show.
 //!
 //! ```
 //! use taskscout_report::{ResultRow, Theme, loss_plot};
@@ -17,21 +18,27 @@
 
 mod canvas;
 mod figures;
+mod frame;
+mod legend;
 mod lines;
 mod palette;
+mod panel_render;
+mod panels;
 mod place;
 mod render;
 mod scale;
+mod thin;
 
 use serde::{Deserialize, Serialize};
 
-pub use figures::{TARGET_ONLY, loss_plot, metric_plot, returned_loss_plot};
+pub use figures::{loss_plot, metric_plot, returned_loss_plot};
+pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Theme {
     /// Inside an HTML page that may define `--ts-ink`, `--ts-muted`, `--ts-grid`, `--ts-surface`
-    /// and the series colours `--ts-c0` to `--ts-c6`.
+    /// and the series colours `--ts-c0` to `--ts-c7`.
     Page,
     /// As a file of its own, with a white background and its title drawn.
     Standalone,

@@ -1,23 +1,33 @@
 //! Colours, dashes and markers by strategy.
 //!
 //! The colours are Okabe and Ito's (2008), which colour-blind readers can tell apart, without their
-//! yellow, which does not show on white. A strategy has the same look in every plot; a save-task
+//! yellow, which does not show on white, and with a dark purple as the eighth. A strategy has the same look in every plot; a save-task
 //! variant has its strategy's colour and marker shape, hollow and with another dash. Dashes and
 //! markers differ as well, so that plots survive a black-and-white printer.
 
 use super::Theme;
+use crate::contender::OUT_OF_REACH;
 
 /// The suffix of the names of save-task variants.
 const SAVE_TASK: &str = "+save-task";
 
 /// Colours on white paper; the HTML page has its own for dark mode.
-const COLOURS: [&str; 7] = [
-    "#4d4d4d", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+const COLOURS: [&str; 8] = [
+    "#4d4d4d", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6a3d9a",
 ];
 
-const DASHES: [&str; 7] = ["9 4", "", "12 3 3 3", "5 3", "3 3", "12 3 3 3 3 3", "2 3"];
+const DASHES: [&str; 8] = [
+    "9 4",
+    "",
+    "12 3 3 3",
+    "5 3",
+    "3 3",
+    "12 3 3 3 3 3",
+    "2 3",
+    "16 4",
+];
 
-const MARKERS: [Marker; 7] = [
+const MARKERS: [Marker; 8] = [
     Marker::Square,
     Marker::Circle,
     Marker::Triangle,
@@ -25,10 +35,11 @@ const MARKERS: [Marker; 7] = [
     Marker::Down,
     Marker::Cross,
     Marker::Plus,
+    Marker::Star,
 ];
 
 /// Strategies that always look the same, by palette entry.
-const KNOWN: [(&str, usize); 7] = [
+const KNOWN: [(&str, usize); 8] = [
     ("passive", 0),
     ("aware", 1),
     ("agnostic", 2),
@@ -36,6 +47,7 @@ const KNOWN: [(&str, usize); 7] = [
     ("discrete-l2", 4),
     ("target-only", 5),
     ("passive-fixed", 6),
+    ("oracle", 7),
 ];
 
 /// The shape of a point.
@@ -48,6 +60,7 @@ pub(super) enum Marker {
     Down,
     Cross,
     Plus,
+    Star,
 }
 
 /// How a series looks.
@@ -62,7 +75,8 @@ pub(super) struct Style {
 /// A style for each name: fixed for known strategies, else whatever is still free.
 pub(super) fn styles(names: &[&str]) -> Vec<Style> {
     let known = |name: &str| {
-        let base = name.strip_suffix(SAVE_TASK).unwrap_or(name);
+        let base = name.strip_suffix(OUT_OF_REACH).unwrap_or(name);
+        let base = base.strip_suffix(SAVE_TASK).unwrap_or(base);
         KNOWN.iter().find(|(own, _)| *own == base).map(|own| own.1)
     };
     let taken: Vec<usize> = names.iter().filter_map(|name| known(name)).collect();

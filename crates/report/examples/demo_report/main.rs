@@ -1,6 +1,8 @@
 //! Writes a report on made-up but plausible curves into a folder:
 //! `cargo run -p taskscout-report --example demo_report -- FOLDER`.
 
+mod pendulum;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -116,6 +118,41 @@ fn rows(experiment: &str) -> Vec<ResultRow> {
     rows
 }
 
+/// A report on two hidden targets, with figures and tables of its own.
+fn steered(paper: Value) -> taskscout_report::Result<ExperimentReport> {
+    let targets: [(&str, [f64; 5], f64); 2] = [
+        ("0,0,1,0.5,0", [0.0, 0.0, 1.0, 0.5, 0.0], 0.3),
+        ("0,-1,0.5,0,0.5", [0.0, -1.0, 0.5, 0.0, 0.5], 0.9),
+    ];
+    let oracle = Made {
+        strategy: "oracle",
+        speed: 0.12,
+        relevance: Some(1.0),
+        tasks: 1,
+    };
+    let mut all = Vec::new();
+    for (target, _, wind) in &targets {
+        let mut own = rows("pendulum");
+        let steps = (1..=10).flat_map(|seed| (0..5).map(move |round| (seed, round)));
+        own.extend(steps.map(|(seed, round)| row("pendulum", &oracle, 5, seed, round)));
+        for row in &mut own {
+            row.target = Some((*target).to_owned());
+            row.test_loss = row.test_loss.map(|loss| wind * loss.powf(0.7));
+        }
+        all.extend(own);
+    }
+    let mut report = ExperimentReport::new(all, paper, Value::Null)?;
+    for (target, hidden, wind) in &targets {
+        report
+            .figures
+            .extend(pendulum::figures(target, hidden, *wind));
+        report.tables.push(pendulum::table(target, *wind));
+        let found = pendulum::identified(hidden);
+        report.summary = report.summary.with_target(target, "identified", found)?;
+    }
+    Ok(report)
+}
+
 fn write(folder: &Path, name: &str, text: &str) -> taskscout_report::Result<()> {
     Ok(write_atomically(folder.join(name), text.as_bytes())?)
 }
@@ -159,17 +196,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         &html_report(std::slice::from_ref(&report)),
     )?;
 
-    let mut windy = rows("pendulum");
-    for row in &mut windy {
-        row.target = Some("0,0,1,0.5,0".to_owned());
+    let second = steered(paper)?;
+    for figure in &second.figures {
+        let svg = figure.to_svg(Theme::Standalone, &figure.name);
+        write(folder, &format!("{}.svg", figure.name), &svg)?;
     }
-    let mut calm = windy.clone();
-    for row in &mut calm {
-        row.target = Some("0,-1,0.5,0,0.5".to_owned());
-        row.test_loss = row.test_loss.map(|loss| 0.3 * loss.powf(0.6));
-    }
-    windy.append(&mut calm);
-    let second = ExperimentReport::new(windy, paper, Value::Null)?;
+    write(
+        folder,
+        "pendulum.html",
+        &html_report(std::slice::from_ref(&second)),
+    )?;
     write(folder, "combined.html", &html_report(&[report, second]))?;
     Ok(())
 }
