@@ -161,7 +161,7 @@ fn the_model_controls_as_the_truth_does() {
         let pairs = angles(a).into_iter().zip(angles(b));
         pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
-    assert_eq!(angles(&truth)[0], -1.0);
+    assert_eq!(angles(&truth).first(), Some(&-1.0));
     assert!(apart(&truth, &model) < 1e-9);
     assert!(apart(&truth, &none) > 0.01);
     assert_eq!(

@@ -151,23 +151,28 @@ fn predict(model: Option<&SavedModel>, angle: f64, velocity: f64) -> f64 {
     first.unwrap_or(f64::NAN)
 }
 
+/// The table: which task, when, and what was recorded.
 fn columns(tasks: &[Vec<f64>], runs: Vec<Trajectory>) -> Vec<Column> {
     let steps = runs.first().map_or(0, Trajectory::len);
-    let constant = |value: &dyn Fn(usize) -> f64| -> Vec<f64> {
-        (0..runs.len())
-            .flat_map(|task| std::iter::repeat_n(value(task), steps))
-            .collect()
+    let of_task = |name: String, value: &dyn Fn(usize) -> f64| {
+        let repeated = |task| std::iter::repeat_n(value(task), steps);
+        Column::numbers(name, (0..tasks.len()).flat_map(repeated).collect())
     };
-    let mut columns = vec![Column::numbers("task", constant(&|task| task as f64))];
-    for parameter in 0..TASK_NAMES.len() {
+    let mut columns = vec![of_task("task".into(), &|task| task as f64)];
+    columns.extend((0..TASK_NAMES.len()).map(|parameter| {
         let name = format!("w{}", parameter + 1);
-        let values = constant(&|task| tasks[task][parameter]);
-        columns.push(Column::numbers(name, values));
-    }
+        of_task(name, &|task| tasks[task][parameter])
+    }));
     let times = runs
         .iter()
         .flat_map(|run| (0..steps).map(|step| run.time_s(step)));
     columns.push(Column::numbers("time_s", times.collect()));
+    columns.extend(recorded(runs));
+    columns
+}
+
+/// What was recorded, one run after the other.
+fn recorded(runs: Vec<Trajectory>) -> impl Iterator<Item = Column> {
     let names = [
         "angle_rad",
         "velocity_rad_s",
@@ -175,20 +180,22 @@ fn columns(tasks: &[Vec<f64>], runs: Vec<Trajectory>) -> Vec<Column> {
         "residual_nm",
         "label_nm",
     ];
-    let mut parts = names.map(|_| Vec::with_capacity(steps * runs.len()));
+    let rows = runs.iter().map(Trajectory::len).sum();
+    let mut columns = names.map(|_| Vec::with_capacity(rows));
     for run in runs {
-        let recorded = [
+        let parts = [
             run.angles_rad,
             run.velocities_rad_s,
             run.controls_nm,
             run.residuals_nm,
             run.labels_nm,
         ];
-        for (part, recorded) in parts.iter_mut().zip(recorded) {
-            part.extend(recorded);
+        for (column, part) in columns.iter_mut().zip(parts) {
+            column.extend(part);
         }
     }
-    let recorded = names.into_iter().zip(parts);
-    columns.extend(recorded.map(|(name, values)| Column::numbers(name, values)));
-    columns
+    names
+        .into_iter()
+        .zip(columns)
+        .map(|(name, values)| Column::numbers(name, values))
 }

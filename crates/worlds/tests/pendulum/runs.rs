@@ -82,7 +82,7 @@ fn pushes_are_clipped_and_held_for_ten_steps() {
             < 3
     );
     let (mean, deviation) = moments(&firsts);
-    // A normal clipped at three deviations has 0.9973 of its variance; four standard errors.
+    // A normal clipped at three deviations has 0.995 of its variance; four standard errors.
     assert!(close(mean, 0.0, 0.0064), "{mean}");
     assert!(close(deviation, 0.0998, 0.0045), "{deviation}");
     assert!(firsts.iter().all(|push| push.abs() <= 0.3 + 1e-9));
