@@ -217,7 +217,7 @@ fn the_oracle_spends_the_budget_on_the_hidden_target() {
         report.notes.is_empty(),
         "no shared predictor, no divergence"
     );
-    // A trial for each target has the rows of the joint one, and more.
+    // With one budget for both targets, the budget is still what strategies spend.
     let joint = ExperimentOptions {
         joint_targets: true,
         ..options()

@@ -154,7 +154,7 @@ pub(crate) enum WorldKind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)] // the kind stands among the settings
 pub(crate) enum WorldConfig {
-    Synthetic(synthetic::Settings),
+    Synthetic(Box<synthetic::Settings>),
     #[cfg(test)]
     Toy(toy::Settings),
 }
@@ -189,7 +189,7 @@ fn with_world<W: DeserializeOwned>(
 impl WorldConfig {
     fn settings(&self) -> &dyn WorldSettings {
         match self {
-            Self::Synthetic(settings) => settings,
+            Self::Synthetic(settings) => settings.as_ref(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }
@@ -197,7 +197,7 @@ impl WorldConfig {
 
     fn settings_mut(&mut self) -> &mut dyn WorldSettings {
         match self {
-            Self::Synthetic(settings) => settings,
+            Self::Synthetic(settings) => settings.as_mut(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }
