@@ -119,9 +119,18 @@ pub(crate) struct ExperimentOptions {
     /// Target samples
     #[arg(long, value_name = "N")]
     pub(crate) n_target: Option<usize>,
-    /// Draws the ground truth, which is the same for all seeds of a run
+    /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run
     #[arg(long, value_name = "M")]
     pub(crate) matrix_seed: Option<u64>,
+    /// Pendulum: a target, w₁ to w₅ inside [-1, 1]; give it again for several [default: the paper's five]
+    #[arg(long, value_name = "A,B,C,D,E", allow_hyphen_values = true)]
+    pub(crate) target: Vec<String>,
+    /// Pendulum: the features of a task, as published or with a constant among them
+    #[arg(long, value_name = "FEATURES")]
+    pub(crate) task_features: Option<TaskFeaturesName>,
+    /// Pendulum: one study with one budget for all targets, instead of one for each
+    #[arg(long)]
+    pub(crate) joint_targets: bool,
     /// A first look: 2 seeds, a quarter of the budget
     #[arg(long)]
     pub(crate) quick: bool,
@@ -169,6 +178,16 @@ impl OracleName {
             Self::Mllam => "mllam",
         }
     }
+}
+
+/// Features of a task by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TaskFeaturesName {
+    /// As published
+    Paper,
+    /// With a constant, without which offsets cannot be expressed
+    Affine,
 }
 
 /// Schedules by name.

@@ -316,6 +316,7 @@ mod tests {
             .with("relevant", json!([{"task": "a", "similarity": 0.9}]));
         summary.failed.push(FailedTrial {
             strategy: "aware".to_owned(),
+            target: None,
             seed: 2,
             error: "the rig is gone".to_owned(),
         });

@@ -209,6 +209,15 @@ impl Synthetic {
         column(self.map.as_ref(), self.config.source_dim)
     }
 
+    /// Collects samples of a source task.
+    ///
+    /// # Errors
+    /// A task outside the space.
+    pub fn sample_source(&self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
+        self.space.check(task)?;
+        self.draw(&self.embedding(task), n, rng)
+    }
+
     /// Collects samples of the target.
     ///
     /// # Errors
@@ -308,8 +317,7 @@ impl Synthetic {
 
 impl TaskSource for Synthetic {
     fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
-        self.space.check(task)?;
-        self.draw(&self.embedding(task), n, rng)
+        self.sample_source(task, n, rng)
     }
 }
 

@@ -8,8 +8,10 @@ use taskscout_report::{
     write_atomically,
 };
 
+use super::config::{self, ExperimentConfig};
 use super::folder::RunFolder;
-use super::{MEND, Prepared, QUICK, config, list_failures, out_folder, prepare, pretty, run};
+use super::world::WorldOption;
+use super::{MEND, Prepared, QUICK, list_failures, out_folder, prepare, pretty, run};
 use crate::args::{BuiltIn, ExperimentOptions};
 use crate::error::{CliError, Result};
 
@@ -25,8 +27,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(experiment: BuiltIn, out: &Path, options: &ExperimentOptions) -> Result<Self> {
-        let config = config::built_in(experiment)?;
+    fn new(config: ExperimentConfig, out: &Path, options: &ExperimentOptions) -> Result<Self> {
         let name = config.name.clone();
         let prepared = prepare(config, options)
             .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
@@ -52,9 +53,18 @@ struct Outcome {
 /// the first one starts; one that fails later does not stop the others.
 pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
     let out = out_folder(NAME, options);
-    let parts = BuiltIn::value_variants()
+    let experiments = BuiltIn::value_variants().iter();
+    let experiments = experiments
+        .map(|&experiment| config::built_in(experiment))
+        .collect::<Result<Vec<_>>>()?;
+    let own: Vec<ExperimentOptions> = experiments
         .iter()
-        .map(|&experiment| Part::new(experiment, &out, options))
+        .map(|config| own_options(config, &experiments, options))
+        .collect();
+    let parts = experiments
+        .into_iter()
+        .zip(&own)
+        .map(|(config, options)| Part::new(config, &out, options))
         .collect::<Result<Vec<_>>>()?;
     open(&out, options)?;
     for part in &parts {
@@ -62,6 +72,22 @@ pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
     }
     let outcome = run_parts(&parts, options);
     publish(&out, &outcome, options)
+}
+
+/// The options of one experiment: without those that others have and it has not.
+fn own_options(
+    config: &ExperimentConfig,
+    experiments: &[ExperimentConfig],
+    options: &ExperimentOptions,
+) -> ExperimentOptions {
+    let mut own = options.clone();
+    for option in WorldOption::ALL {
+        let of_others = experiments.iter().any(|other| other.world.has(option));
+        if of_others && !config.world.has(option) {
+            option.remove(&mut own);
+        }
+    }
+    own
 }
 
 /// Refuses a folder whose files at the top are somebody else's.
@@ -148,4 +174,35 @@ fn publish(out: &Path, outcome: &Outcome, options: &ExperimentOptions) -> Result
         return Ok(());
     }
     Err(CliError::Failure(missing.join("; ") + MEND))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn an_option_goes_to_the_experiments_that_have_it() {
+        let toy = "name = \"toy\"\nworld = { kind = \"toy\", noise = 1 }\ntarget = { samples = 9 }\n\
+                   schedule = { rounds = 1, growth = 1, first_round = 99 }";
+        let toy = config::parse(toy, "toy.toml").unwrap();
+        let bilinear = config::built_in(BuiltIn::Bilinear).unwrap();
+        let both = [bilinear.clone(), toy.clone()];
+        let options = ExperimentOptions {
+            matrix_seed: Some(3),
+            target: vec!["0,0,0,1".into()],
+            joint_targets: true,
+            ..ExperimentOptions::default()
+        };
+        let of_bilinear = own_options(&bilinear, &both, &options);
+        assert_eq!(of_bilinear.matrix_seed, Some(3));
+        assert!(of_bilinear.target.is_empty() && !of_bilinear.joint_targets);
+        let of_toy = own_options(&toy, &both, &options);
+        assert_eq!(of_toy.matrix_seed, None);
+        assert!(of_toy.target.len() == 1 && of_toy.joint_targets);
+        // What nobody has stays, to be refused.
+        let alone = own_options(&bilinear, &both[..1], &options);
+        assert!(!alone.target.is_empty());
+    }
 }

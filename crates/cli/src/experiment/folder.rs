@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use taskscout_report::{ResultRow, read_csv, write_atomically, write_csv};
+use taskscout_report::{read_csv, write_atomically, write_csv};
 
 use super::config::ExperimentConfig;
-use super::trial::Contender;
+use super::trial::{Trial, TrialDetails, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 
@@ -122,14 +122,20 @@ impl RunFolder {
         for file in FILES {
             remove(std::fs::remove_file(self.path.join(file))).map_err(failed)?;
         }
-        for (name, ending) in [(TRIALS, "csv"), (MODELS, "safetensors")] {
+        for (name, start, ending) in [
+            ("", "loss-t", ".svg"),
+            (TRIALS, "", ".csv"),
+            (TRIALS, "", ".json"),
+            (MODELS, "", ".safetensors"),
+        ] {
             let Ok(entries) = std::fs::read_dir(self.path.join(name)) else {
                 continue;
             };
             for entry in entries {
-                let path = entry.map_err(failed)?.path();
-                if path.extension().is_some_and(|found| found == ending) {
-                    remove(std::fs::remove_file(path)).map_err(failed)?;
+                let entry = entry.map_err(failed)?;
+                let file = entry.file_name().to_string_lossy().into_owned();
+                if file.starts_with(start) && file.ends_with(ending) {
+                    remove(std::fs::remove_file(entry.path())).map_err(failed)?;
                 }
             }
         }
@@ -153,43 +159,65 @@ impl RunFolder {
         &self.settings
     }
 
-    fn trial_path(&self, contender: Contender, seed: u64) -> PathBuf {
+    fn trial_path(&self, trial: &Trial, ending: &str) -> PathBuf {
         self.path
             .join(TRIALS)
-            .join(format!("{contender}-{seed}.csv"))
+            .join(format!("{}.{ending}", trial.file_stem()))
     }
 
-    /// Where the model of a trial is saved.
-    pub(crate) fn model_path(&self, contender: Contender, seed: u64) -> PathBuf {
-        self.path
-            .join(MODELS)
-            .join(format!("{contender}-seed{seed}.safetensors"))
+    /// Where the models of a trial are saved, one for each of its targets.
+    pub(crate) fn model_paths(&self, trial: &Trial) -> Vec<PathBuf> {
+        let path = |stem| self.path.join(MODELS).join(format!("{stem}.safetensors"));
+        trial.model_stems().into_iter().map(path).collect()
     }
 
-    /// The rows of a trial that had been finished.
-    pub(crate) fn finished(
-        &self,
-        contender: Contender,
-        seed: u64,
-    ) -> Result<Option<Vec<ResultRow>>> {
-        let path = self.trial_path(contender, seed);
-        match std::fs::File::open(&path) {
+    /// A trial that had been finished, with its details if they are asked for.
+    pub(crate) fn finished(&self, trial: &Trial, details: bool) -> Result<Option<TrialRecord>> {
+        let path = self.trial_path(trial, "csv");
+        let rows = match std::fs::File::open(&path) {
             Ok(file) => read_csv(std::io::BufReader::new(file), &path.display().to_string())
-                .map(Some)
                 .map_err(|error| {
                     CliError::Input(format!("{error}; delete that file to run the trial again"))
-                }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.unusable("read", &error)),
-        }
+                })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.unusable("read", &error)),
+        };
+        let details = match (details, self.details(trial)) {
+            (false, _) => None,
+            (true, Some(details)) => Some(details),
+            // Rows alone are half a trial.
+            (true, None) => return Ok(None),
+        };
+        Ok(Some(TrialRecord {
+            trial: trial.clone(),
+            rows,
+            details,
+        }))
     }
 
-    /// Keeps the rows of a finished trial.
-    pub(crate) fn keep(&self, contender: Contender, seed: u64, rows: &[ResultRow]) -> Result<()> {
+    /// The details of a trial, unless they are missing or damaged.
+    fn details(&self, trial: &Trial) -> Option<TrialDetails> {
+        let text = std::fs::read_to_string(self.trial_path(trial, "json")).ok()?;
+        let details: TrialDetails = serde_json::from_str(&text).ok()?;
+        Some(details).filter(|known| known.targets.len() == trial.targets().len())
+    }
+
+    /// Keeps a finished trial.
+    pub(crate) fn keep(&self, record: &TrialRecord) -> Result<()> {
+        let write = |ending, bytes: &[u8]| {
+            write_atomically(self.trial_path(&record.trial, ending), bytes)
+                .map_err(|error| CliError::Failure(error.to_string()))
+        };
+        if let Some(details) = &record.details {
+            let text = serde_json::to_string(details).map_err(|error| {
+                CliError::Failure(format!("cannot write the details of a trial: {error}"))
+            })?;
+            write("json", (text + "\n").as_bytes())?;
+        }
         let mut bytes = Vec::new();
-        write_csv(rows, &mut bytes).map_err(|error| CliError::Failure(error.to_string()))?;
-        write_atomically(self.trial_path(contender, seed), &bytes)
-            .map_err(|error| CliError::Failure(error.to_string()))
+        write_csv(&record.rows, &mut bytes)
+            .map_err(|error| CliError::Failure(error.to_string()))?;
+        write("csv", &bytes)
     }
 
     /// Writes a result file, whole or not at all.

@@ -1,4 +1,4 @@
-//! The models of a run: one file for each strategy and seed, of what the last round gave.
+//! The models of a run: one file for each strategy, target and seed, of what the last round gave.
 
 use std::path::Path;
 
@@ -9,17 +9,14 @@ use taskscout_models::SavedModel;
 use super::trial::Contender;
 use crate::error::{CliError, Result};
 
-/// Saves the predictor that the guard chose last; does nothing where no model is asked for.
+/// Saves the predictor that the guard chose last for a target.
 pub(crate) fn save(
-    path: Option<&Path>,
+    path: &Path,
     study: &Study,
-    choice: Option<&Choice>,
+    choice: &Choice,
     experiment: &str,
     contender: Contender,
 ) -> Result<()> {
-    let (Some(path), Some(choice)) = (path, choice) else {
-        return Ok(());
-    };
     let mut parts = SavedModel::from_study(study, choice, experiment)?.into_parts();
     parts.provenance.strategy = contender.to_string();
     SavedModel::new(parts)?

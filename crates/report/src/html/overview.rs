@@ -205,6 +205,7 @@ mod tests {
         let mut one = report(rows(), json!({}));
         one.summary.failed.push(FailedTrial {
             strategy: "agnostic".to_owned(),
+            target: Some("north".to_owned()),
             seed: 7,
             error: "the rig <fell> over".to_owned(),
         });
@@ -226,7 +227,7 @@ mod tests {
         }
         for text in [
             "1 trial failed",
-            "agnostic",
+            "agnostic on north<",
             "<td>7</td>",
             "rig &lt;fell&gt; over",
         ] {

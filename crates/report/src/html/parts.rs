@@ -119,7 +119,7 @@ pub(super) fn failed(failed: &[FailedTrial]) -> String {
     for trial in failed {
         out += &format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"words\">{}</td></tr>\n",
-            escape(&trial.strategy),
+            escape(&trial.contender()),
             trial.seed,
             escape(&trial.error)
         );

@@ -1,0 +1,61 @@
+//! Experiment files: reading them, and saying where one is wrong.
+
+use std::path::Path;
+
+use super::ExperimentConfig;
+use crate::args::BuiltIn;
+use crate::error::{CliError, Result};
+use crate::experiment::world;
+
+/// An experiment of the paper.
+pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
+    let (name, text) = match experiment {
+        BuiltIn::Bilinear => (
+            "experiments/bilinear.toml",
+            include_str!("../../../../../experiments/bilinear.toml"),
+        ),
+        BuiltIn::Fourier => (
+            "experiments/fourier.toml",
+            include_str!("../../../../../experiments/fourier.toml"),
+        ),
+        BuiltIn::Mlp => (
+            "experiments/mlp.toml",
+            include_str!("../../../../../experiments/mlp.toml"),
+        ),
+    };
+    parse(text, name)
+}
+
+/// An experiment of the user's.
+pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        CliError::Input(format!(
+            "cannot read {}: {error}; give the path of an experiment file",
+            path.display()
+        ))
+    })?;
+    parse(&text, &path.display().to_string())
+}
+
+/// An experiment from its text; `name` is where that stands.
+pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
+    world::read(text).map_err(|error| {
+        let place = match error.span() {
+            Some(span) => {
+                let before = &text[..span.start.min(text.len())];
+                let line = before.matches('\n').count() + 1;
+                let column = before
+                    .rsplit('\n')
+                    .next()
+                    .map_or(0, |last| last.chars().count())
+                    + 1;
+                format!("{name}, line {line}, column {column}")
+            }
+            None => name.to_owned(),
+        };
+        let message = error.message().trim().replace('\n', " ");
+        CliError::Input(format!(
+            "{place}: {message} (docs/experiments.md lists all keys)"
+        ))
+    })
+}

@@ -1,0 +1,70 @@
+//! `[learner]`: how an experiment learns.
+
+use serde::{Deserialize, Serialize};
+use taskscout::design::Criterion;
+use taskscout::strategy::Split;
+use taskscout::train::Mllam;
+use taskscout_neural::{MlpShape, NeuralSettings};
+
+use crate::args::OracleName;
+
+/// How it is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LearnerConfig {
+    /// Dimension of the representation; from the data if not given.
+    pub(crate) k: Option<usize>,
+    /// The training oracle.
+    pub(crate) oracle: OracleName,
+    /// The network of the oracles `neural` and `joint-gd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) network: Option<MlpShape>,
+    /// What the oracle `joint-gd` does otherwise than published.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub(crate) descent: serde_json::Map<String, serde_json::Value>,
+    /// Settings of the oracle `neural`.
+    pub(crate) neural: NeuralSettings,
+    /// The penalty of the exact oracle; from the data if not given.
+    pub(crate) lambda: Option<f64>,
+    /// The settings of the oracle `mllam`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mllam: Option<Mllam>,
+    /// Pick tasks with a model of warm-up and exploration data only.
+    pub(crate) stable_model: bool,
+    /// What exploration designs minimise.
+    pub(crate) explore_criterion: Criterion,
+    /// What target-aware designs minimise.
+    pub(crate) exploit_criterion: Criterion,
+    /// How a round is split between exploration and exploitation; if not given, as published with
+    /// the oracle `joint-gd`, else as taskscout does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) split: Option<Split>,
+}
+
+impl LearnerConfig {
+    /// The split in use: what is trained as published is also planned as published.
+    pub(crate) fn split(&self) -> Split {
+        self.split.unwrap_or(match self.oracle {
+            OracleName::JointGd => Split::Paper,
+            _ => Split::default(),
+        })
+    }
+}
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        Self {
+            k: None,
+            oracle: OracleName::Exact,
+            network: None,
+            descent: serde_json::Map::new(),
+            neural: NeuralSettings::default(),
+            lambda: None,
+            mllam: None,
+            stable_model: false,
+            explore_criterion: Criterion::Trace,
+            exploit_criterion: Criterion::Trace,
+            split: None,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The experiment file: what it may say, and what is wrong with it if something is.
+
+mod file;
+mod learner;
+mod paper;
+mod strategies;
+
+use serde::{Deserialize, Serialize};
+use taskscout::strategy::StrategyKind;
+
+#[cfg(test)]
+pub(crate) use file::parse;
+pub(crate) use file::{built_in, from_file};
+pub(crate) use learner::LearnerConfig;
+use paper::Paper;
+pub(crate) use strategies::StrategyRun;
+
+use super::schedule::ScheduleConfig;
+use super::world::WorldConfig;
+use crate::args::{ExperimentOptions, OracleName, ScheduleName};
+use crate::error::{CliError, Result};
+
+/// An experiment: a world, a learner, a target, a schedule and the strategies to compare.
+///
+/// A file is read with the settings of its own kind of world as `W`, because a choice between kinds
+/// inside the format would lose the line and column of what is wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExperimentConfig<W = WorldConfig> {
+    /// A short name, used for the folder of results.
+    pub(crate) name: String,
+    /// Number of seeds.
+    #[serde(default = "ten")]
+    pub(crate) seeds: u64,
+    /// The first seed.
+    #[serde(default)]
+    pub(crate) seed: u64,
+    /// The strategies to compare.
+    #[serde(default = "all_strategies")]
+    pub(crate) strategies: Vec<StrategyRun>,
+    /// Where the data come from.
+    pub(crate) world: W,
+    /// How it is learnt.
+    #[serde(default)]
+    pub(crate) learner: LearnerConfig,
+    /// The targets.
+    pub(crate) target: TargetConfig,
+    /// Rounds and budgets.
+    pub(crate) schedule: ScheduleConfig,
+    /// Published figures to compare with.
+    #[serde(default)]
+    pub(crate) paper: Paper,
+}
+
+fn ten() -> u64 {
+    10
+}
+
+fn all_strategies() -> Vec<StrategyRun> {
+    [
+        StrategyKind::Passive,
+        StrategyKind::Agnostic,
+        StrategyKind::Aware,
+    ]
+    .map(StrategyRun::plain)
+    .to_vec()
+}
+
+/// The targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetConfig {
+    /// Samples that the learner has of each from the start.
+    pub(crate) samples: usize,
+    /// One study with one budget for all targets, instead of one for each.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) joint: bool,
+}
+
+impl<W> ExperimentConfig<W> {
+    /// The same experiment with its world said otherwise.
+    pub(crate) fn map_world<V>(self, map: impl FnOnce(W) -> V) -> ExperimentConfig<V> {
+        ExperimentConfig {
+            world: map(self.world),
+            name: self.name,
+            seeds: self.seeds,
+            seed: self.seed,
+            strategies: self.strategies,
+            learner: self.learner,
+            target: self.target,
+            schedule: self.schedule,
+            paper: self.paper,
+        }
+    }
+}
+
+impl ExperimentConfig {
+    /// Applies the options of the command line, then checks everything.
+    pub(crate) fn with_options(mut self, options: &ExperimentOptions) -> Result<Self> {
+        if options.quick {
+            self.seeds = 2;
+            self.schedule.scale(0.25);
+        }
+        if let Some(scale) = options.budget_scale {
+            if !(scale > 0.0 && scale.is_finite()) {
+                return Err(CliError::Input(format!(
+                    "--budget-scale is {scale}: give a positive number"
+                )));
+            }
+            self.schedule.scale(scale);
+        }
+        self.seeds = options.seeds.unwrap_or(self.seeds);
+        self.seed = options.seed.unwrap_or(self.seed);
+        self.target.samples = options.n_target.unwrap_or(self.target.samples);
+        if let Some(names) = &options.strategies {
+            let parsed = names
+                .iter()
+                .map(|name| StrategyRun::try_from(name.trim().to_owned()));
+            self.strategies = parsed
+                .collect::<std::result::Result<_, _>>()
+                .map_err(CliError::Input)?;
+        }
+        if options.save_task {
+            self.add_save_task();
+        }
+        if let Some(oracle) = options.oracle {
+            self.learner.oracle = oracle;
+        }
+        self.learner.split = Some(self.learner.split());
+        if let Some(schedule) = options.schedule {
+            self.schedule
+                .use_adaptive(schedule == ScheduleName::Adaptive);
+        }
+        self.world.apply(options)?;
+        self.target.joint |= options.joint_targets;
+        self.check()?;
+        Ok(self)
+    }
+
+    fn add_save_task(&mut self) {
+        for run in self.strategies.clone() {
+            let saving = StrategyRun {
+                save_task: true,
+                ..run
+            };
+            if run.kind.explores() && !self.strategies.contains(&saving) {
+                self.strategies.push(saving);
+            }
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let bad = |key: &str, problem: String| Err(CliError::Input(format!("`{key}` {problem}")));
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
+            return bad(
+                "name",
+                format!("is `{}`: use letters, digits, `-`, `_` and `.`", self.name),
+            );
+        }
+        if self.seeds == 0 {
+            return bad("seeds", "is 0: run at least one".into());
+        }
+        if self.seed.checked_add(self.seeds).is_none() {
+            return bad(
+                "seed",
+                format!("is {}: too large for {} seeds", self.seed, self.seeds),
+            );
+        }
+        if self.target.samples == 0 {
+            return bad(
+                "target.samples",
+                "is 0: the target's embedding is learnt from its samples, so give some".into(),
+            );
+        }
+        if self.strategies.is_empty() {
+            return bad("strategies", "is empty: name at least one".into());
+        }
+        for (index, run) in self.strategies.iter().enumerate() {
+            if self.strategies[..index].contains(run) {
+                return bad("strategies", format!("names `{run}` twice"));
+            }
+        }
+        if self
+            .learner
+            .lambda
+            .is_some_and(|lambda| !(lambda > 0.0 && lambda.is_finite()))
+        {
+            return bad("learner.lambda", "must be positive and finite".into());
+        }
+        if self.learner.oracle == OracleName::JointGd && self.learner.k.is_none() {
+            return bad(
+                "learner.k",
+                "is missing: joint descent cannot choose it, so give it or use another oracle"
+                    .into(),
+            );
+        }
+        self.schedule.check()
+    }
+}

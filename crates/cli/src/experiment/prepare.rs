@@ -1,0 +1,107 @@
+//! An experiment that is ready to run: everything checked that can be checked without running.
+
+use super::config::{ExperimentConfig, StrategyRun};
+use super::schedule::Rounds;
+use super::trial::{Contender, Serves, Trial, study_config};
+use super::world::{World, WorldTarget};
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+
+/// An experiment that is ready to run.
+pub(crate) struct Prepared {
+    pub(crate) config: ExperimentConfig,
+    pub(crate) world: Box<dyn World>,
+    pub(crate) targets: Vec<WorldTarget>,
+    pub(crate) rounds: Rounds,
+    pub(crate) contenders: Vec<Contender>,
+}
+
+/// Applies the options and checks what comes of it.
+pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
+    let config = config.with_options(options)?;
+    let world = config.world.build()?;
+    let targets = world.targets();
+    if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
+        return Err(CliError::Input(
+            "`target.joint` is true, but the world has a single target: leave it out".into(),
+        ));
+    }
+    let rounds = config.schedule.rounds(world.budget_unit())?;
+    let strategies = config.strategies.iter().copied().map(Contender::Strategy);
+    let contenders = std::iter::once(Contender::TargetOnly)
+        .chain(strategies)
+        .chain(world.has_oracle().then_some(Contender::Oracle))
+        .collect();
+    let prepared = Prepared {
+        targets,
+        rounds,
+        contenders,
+        world,
+        config,
+    };
+    for &run in &prepared.config.strategies {
+        prepared.check(run)?;
+    }
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// Every trial. Seeds outermost, then targets: a run that is stopped has whole comparisons.
+    pub(crate) fn trials(&self) -> Vec<Trial> {
+        let seeds = self.config.seed..self.config.seed + self.config.seeds;
+        let mut trials = Vec::new();
+        for seed in seeds {
+            for serves in self.served() {
+                let of_seed = |&contender| Trial {
+                    contender,
+                    seed,
+                    serves: serves.clone(),
+                };
+                trials.extend(self.contenders.iter().map(of_seed));
+            }
+        }
+        trials
+    }
+
+    /// One study for each target, or one for all of them.
+    fn served(&self) -> Vec<Serves> {
+        if self.config.target.joint {
+            let count = self.targets.len();
+            return vec![Serves::Joint { count }];
+        }
+        let one = |(index, target): (usize, &WorldTarget)| match target.name.clone() {
+            Some(name) => Serves::One { index, name },
+            None => Serves::Unnamed,
+        };
+        self.targets.iter().enumerate().map(one).collect()
+    }
+
+    /// Checks what a strategy asks of learner and schedule.
+    fn check(&self, run: StrategyRun) -> Result<()> {
+        let served = if self.config.target.joint {
+            0..self.targets.len()
+        } else {
+            0..1
+        };
+        let study = study_config(self, run, served, self.config.seed)?;
+        study.validate().map_err(|error| {
+            CliError::Input(format!("in [learner], with strategy {run}, {error}"))
+        })?;
+        // Every round of a passive strategy spreads over the space, the first of an active one.
+        let budgets = &self.rounds.budgets;
+        let spread = if run.kind.is_active() {
+            1
+        } else {
+            budgets.len()
+        };
+        let least = self.world.least_budget();
+        let too_small = |&budget: &usize| budget < least;
+        let short = budgets.iter().take(spread).position(too_small);
+        short.map_or(Ok(()), |round| {
+            Err(CliError::Input(format!(
+                "`schedule` gives round {round} a budget of {} samples, but {run} needs at least {least}: raise the budget",
+                budgets[round]
+            )))
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! What a run shows for itself: tables, pictures, summary and report.
+
+use taskscout_report::{
+    ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot, write_csv,
+};
+
+use super::folder::RunFolder;
+use super::prepare::Prepared;
+use super::trial::{ORACLE, TrialRecord};
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+
+/// What a reader of a quick run's figures must know.
+pub(crate) const QUICK: &str =
+    "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
+
+/// Writes tables, summary and report.
+pub(crate) fn publish(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    records: &[TrialRecord],
+    failures: Vec<FailedTrial>,
+    options: &ExperimentOptions,
+) -> Result<ExperimentReport> {
+    let failed = |error: taskscout_report::Error| CliError::Failure(error.to_string());
+    let rows = sorted_rows(prepared, records);
+    let mut table = Vec::new();
+    write_csv(&rows, &mut table).map_err(failed)?;
+    let pictures = loss_pictures(prepared, &rows);
+    let paper = serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?;
+    let mut report =
+        ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
+    report.summary.failed = failures;
+    for note in lost_rounds(prepared, &report.rows) {
+        eprintln!("note: {note}");
+        report.notes.push(note);
+    }
+    if options.quick {
+        report.notes.push(QUICK.into());
+    }
+    prepared.world.report(records, &mut report)?;
+    folder.write("results.csv", &table)?;
+    folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
+    for (name, picture) in pictures {
+        folder.write(&name, picture.as_bytes())?;
+    }
+    folder.write(
+        "report.html",
+        html_report(std::slice::from_ref(&report)).as_bytes(),
+    )?;
+    Ok(report)
+}
+
+/// All rows by target, contender, seed and round.
+fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
+    let target = |row: &ResultRow| {
+        let own = |target: &super::world::WorldTarget| target.name == row.target;
+        prepared.targets.iter().position(own)
+    };
+    let contender = |row: &ResultRow| {
+        prepared
+            .contenders
+            .iter()
+            .position(|contender| contender.to_string() == row.strategy)
+    };
+    let mut rows: Vec<ResultRow> = records
+        .iter()
+        .flat_map(|record| record.rows.iter().cloned())
+        .collect();
+    rows.sort_by_key(|row| (target(row), contender(row), row.seed, row.round));
+    rows
+}
+
+/// Loss against budget, a picture for each target.
+fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String)> {
+    let several = prepared.targets.len() > 1;
+    let mut pictures = Vec::new();
+    for (index, target) in prepared.targets.iter().enumerate() {
+        let own: Vec<ResultRow> = rows
+            .iter()
+            .filter(|row| row.target == target.name)
+            .cloned()
+            .collect();
+        let name = if several {
+            format!("loss-t{index}.svg")
+        } else {
+            "loss.svg".into()
+        };
+        pictures.push((name, loss_plot(&own).to_svg(Theme::Standalone, "loss")));
+    }
+    pictures
+}
+
+/// Rounds of a strategy in which no representation could be learnt, in words.
+fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
+    let first = prepared.targets.first().map(|target| &target.name);
+    // Targets that share a study share its rounds.
+    let counts = |row: &&ResultRow| {
+        ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str())
+            && (!prepared.config.target.joint || Some(&row.target) == first)
+    };
+    let mut lost: Vec<(&str, usize, usize)> = Vec::new();
+    for row in rows.iter().filter(counts) {
+        let at = lost.iter().position(|(name, ..)| *name == row.strategy);
+        let at = at.unwrap_or_else(|| {
+            lost.push((&row.strategy, 0, 0));
+            lost.len() - 1
+        });
+        lost[at].1 += usize::from(row.test_loss.is_none());
+        lost[at].2 += 1;
+    }
+    let say = |(name, missing, all): (&str, usize, usize)| {
+        format!(
+            "training of {name} diverged in {missing} of {all} rounds: they have no loss of the shared \
+             predictor, and target-only was returned; lower the learning rate or rescale the data"
+        )
+    };
+    lost.into_iter()
+        .filter(|(_, missing, _)| *missing > 0)
+        .map(say)
+        .collect()
+}
+
+/// JSON for people.
+pub(crate) fn pretty(summary: &impl serde::Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(summary).map_err(|error| unwritten(&error))?;
+    Ok(text + "\n")
+}
+
+fn unwritten(error: &serde_json::Error) -> CliError {
+    CliError::Failure(format!("cannot write the summary: {error}"))
+}

@@ -1,0 +1,123 @@
+//! A trial under way: its study, and what has been written down of it.
+
+use std::path::PathBuf;
+
+use taskscout::data::Samples;
+use taskscout::rng::{Purpose, derive};
+use taskscout::strategy::StrategyConfig;
+use taskscout::study::{Study, StudyConfig};
+use taskscout::target::Target;
+use taskscout::train::Choice;
+use taskscout_report::ResultRow;
+
+use super::details::TrialDetails;
+use super::{Trial, TrialRecord};
+use crate::error::Result;
+use crate::experiment::config::StrategyRun;
+use crate::experiment::prepare::Prepared;
+use crate::experiment::{models, oracle};
+
+/// A trial under way.
+pub(super) struct Course<'a> {
+    pub(super) prepared: &'a Prepared,
+    pub(super) trial: &'a Trial,
+    pub(super) study: Study,
+    pub(super) rows: Vec<ResultRow>,
+    pub(super) details: TrialDetails,
+    /// What the last round handed back, target by target.
+    pub(super) choices: Vec<Choice>,
+}
+
+/// The study that a strategy runs as, for some of the world's targets.
+pub(crate) fn study_config(
+    prepared: &Prepared,
+    run: StrategyRun,
+    targets: std::ops::Range<usize>,
+    seed: u64,
+) -> Result<StudyConfig> {
+    let (world, learner) = (prepared.world.as_ref(), &prepared.config.learner);
+    let hidden = |target: usize| {
+        let name = prepared.targets[target].name.as_deref();
+        Target::unknown(name.unwrap_or("target"))
+    };
+    Ok(StudyConfig {
+        space: world.space().clone(),
+        task_features: world.task_features().clone(),
+        input_features: world.input_features().clone(),
+        outputs: 1,
+        targets: targets.map(hidden).collect(),
+        k: learner.k,
+        strategy: StrategyConfig {
+            kind: run.kind,
+            save_task: run.save_task,
+            explore_criterion: learner.explore_criterion,
+            exploit_criterion: learner.exploit_criterion,
+            split: learner.split(),
+        },
+        warm_up: prepared.rounds.warm_up,
+        stable_model: learner.stable_model,
+        oracle: oracle::build(learner)?,
+        seed,
+    })
+}
+
+impl<'a> Course<'a> {
+    /// A study that has the samples of its targets and nothing else.
+    pub(super) fn open(prepared: &'a Prepared, trial: &'a Trial, run: StrategyRun) -> Result<Self> {
+        let study = Study::new(study_config(prepared, run, trial.targets(), trial.seed)?)?;
+        let mut course = Self {
+            prepared,
+            trial,
+            study,
+            rows: Vec::new(),
+            details: TrialDetails::new(trial.targets().len()),
+            choices: Vec::new(),
+        };
+        let samples = prepared.config.target.samples;
+        for (slot, target) in trial.targets().enumerate() {
+            let rows = course.target_rows(target, samples, &[])?;
+            course.study.tell_target(slot, &rows)?;
+        }
+        Ok(course)
+    }
+
+    /// Rows of a target; `keys` tell several draws apart.
+    pub(super) fn target_rows(&self, target: usize, n: usize, keys: &[u64]) -> Result<Samples> {
+        let keys = [&[target as u64], keys].concat();
+        let mut rng = derive(self.trial.seed, Purpose::Target, &keys);
+        Ok(self.prepared.world.sample_target(target, n, &mut rng)?)
+    }
+
+    /// A row of results without any.
+    pub(super) fn blank_row(&self, target: usize) -> ResultRow {
+        let config = &self.prepared.config;
+        ResultRow {
+            experiment: config.name.clone(),
+            oracle: config.learner.oracle.name().into(),
+            strategy: self.trial.contender.to_string(),
+            target: self.prepared.targets[target].name.clone(),
+            seed: self.trial.seed,
+            ..ResultRow::default()
+        }
+    }
+
+    /// The loss of what a choice hands back.
+    pub(super) fn returned_loss(&self, target: usize, choice: &Choice) -> Result<Option<f64>> {
+        let loss = |predictor| self.prepared.world.target_loss(target, predictor);
+        Ok(choice.predictor().map(loss).transpose()?)
+    }
+
+    /// Saves the last models, if paths are given, and hands over what was written down.
+    pub(super) fn finish(mut self, paths: Option<&[PathBuf]>) -> Result<TrialRecord> {
+        for (path, choice) in paths.unwrap_or_default().iter().zip(&self.choices) {
+            let (name, contender) = (&self.prepared.config.name, self.trial.contender);
+            models::save(path, &self.study, choice, name, contender)?;
+        }
+        self.details.end(&self.choices);
+        Ok(TrialRecord {
+            trial: self.trial.clone(),
+            rows: self.rows,
+            details: self.prepared.world.wants_details().then_some(self.details),
+        })
+    }
+}

@@ -1,0 +1,65 @@
+//! What is kept of a trial beside its rows, so that a resumed run can still draw everything.
+
+use serde::{Deserialize, Serialize};
+use taskscout::train::{Choice, Predictor, PredictorKind};
+
+/// The details of a trial, target by target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrialDetails {
+    /// One for each target that the trial serves.
+    pub(crate) targets: Vec<TargetDetails>,
+}
+
+/// The details of a trial for one target.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetDetails {
+    /// Round by round; empty for contenders without plans.
+    pub(crate) rounds: Vec<RoundDetails>,
+    /// What the last round handed back.
+    pub(crate) returned: Option<Predictor>,
+    /// What the target's own rows gave beside it.
+    pub(crate) target_only: Option<Predictor>,
+}
+
+/// The details of a round for one target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoundDetails {
+    /// The round.
+    pub(crate) round: usize,
+    /// The exploited task of largest count, where there was one.
+    pub(crate) exploited: Option<Vec<f64>>,
+    /// Which task the target seems to be, where that can be told.
+    pub(crate) identified: Option<Identified>,
+}
+
+/// A task that a target seems to be, with a region that it lies in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Identified {
+    /// The best guess.
+    pub(crate) w: Vec<f64>,
+    /// The region's lower corner.
+    pub(crate) low: Vec<f64>,
+    /// The region's upper corner.
+    pub(crate) high: Vec<f64>,
+}
+
+impl TrialDetails {
+    /// Details of a trial that has not begun.
+    pub(super) fn new(targets: usize) -> Self {
+        Self {
+            targets: vec![TargetDetails::default(); targets],
+        }
+    }
+
+    /// Adds what the last round handed back.
+    pub(super) fn end(&mut self, choices: &[Choice]) {
+        for (details, choice) in self.targets.iter_mut().zip(choices) {
+            details.returned = choice.predictor().cloned();
+            details.target_only = choice.candidate(PredictorKind::TargetOnly).cloned();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A strategy at work: plan, collect, train and measure, round by round.
+
+use std::time::Instant;
+
+use taskscout::data::Stage;
+use taskscout::metric;
+use taskscout::strategy::{Plan, PlanItem};
+use taskscout::train::{Choice, PredictorKind};
+use taskscout_report::ResultRow;
+
+use super::Trial;
+use super::course::Course;
+use super::details::RoundDetails;
+use crate::error::Result;
+use crate::experiment::config::StrategyRun;
+use crate::experiment::prepare::Prepared;
+use crate::experiment::world::Draw;
+
+pub(super) fn run<'a>(
+    prepared: &'a Prepared,
+    trial: &'a Trial,
+    run: StrategyRun,
+    on_round: &dyn Fn(),
+) -> Result<Course<'a>> {
+    let mut course = Course::open(prepared, trial, run)?;
+    for &budget in &prepared.rounds.budgets {
+        let clock = Instant::now();
+        let plan = course.study.ask(budget)?;
+        let design_s = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        course.collect(&plan)?;
+        let collect_s = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        course.choices = course.study.predictors()?;
+        let train_s = clock.elapsed().as_secs_f64();
+        for row in course.measure(&plan)? {
+            course.rows.push(ResultRow {
+                collect_s,
+                train_s,
+                design_s,
+                ..row
+            });
+        }
+        on_round();
+    }
+    Ok(course)
+}
+
+impl Course<'_> {
+    fn collect(&mut self, plan: &Plan) -> Result<()> {
+        let draw = Draw {
+            seed: self.trial.seed,
+            round: plan.round,
+        };
+        let (world, study) = (&self.prepared.world, &mut self.study);
+        for item in &plan.items {
+            world.collect(item, draw, &mut |rows| study.tell(item.id, rows))?;
+        }
+        Ok(())
+    }
+
+    /// A row of results for each target: how good is what is known after this round?
+    fn measure(&mut self, plan: &Plan) -> Result<Vec<ResultRow>> {
+        let similarity = match self.study.model() {
+            // The study goes on without a model, and so does the trial.
+            Err(taskscout::Error::Diverged { .. }) => None,
+            model => self.prepared.world.similarity(&model?.representation)?,
+        };
+        let exploited = main_exploit(plan);
+        let mut rows = Vec::with_capacity(self.choices.len());
+        for ((slot, target), choice) in self.trial.targets().enumerate().zip(&self.choices) {
+            rows.push(ResultRow {
+                subspace_similarity: similarity,
+                ..self.row(plan, exploited, target, choice)?
+            });
+            self.details.targets[slot].rounds.push(RoundDetails {
+                round: plan.round,
+                exploited: exploited.map(|item| item.task.clone()),
+                identified: None,
+            });
+        }
+        Ok(rows)
+    }
+
+    fn row(
+        &self,
+        plan: &Plan,
+        exploited: Option<&PlanItem>,
+        target: usize,
+        choice: &Choice,
+    ) -> Result<ResultRow> {
+        let world = &self.prepared.world;
+        let shared = choice.candidate(PredictorKind::Shared);
+        let count = metric::task_count(self.study.data());
+        Ok(ResultRow {
+            round: plan.round,
+            budget: self.study.data().source_rows(),
+            test_loss: shared
+                .map(|predictor| world.target_loss(target, predictor))
+                .transpose()?,
+            returned_loss: self.returned_loss(target, choice)?,
+            predictor: Some(choice.kind.to_string()),
+            relevance: exploited.and_then(|item| world.relevance(target, &item.task)),
+            tasks: count.tasks,
+            long_term_tasks: count.long_term,
+            ..self.blank_row(target)
+        })
+    }
+}
+
+/// The exploit item of largest count.
+fn main_exploit(plan: &Plan) -> Option<&PlanItem> {
+    let exploits = |item: &&PlanItem| item.stage == Stage::Exploit;
+    plan.items.iter().filter(exploits).max_by_key(|item| item.n)
+}

@@ -1,0 +1,103 @@
+//! Running the trials of an experiment, side by side; what is there already is kept.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use taskscout_models::SavedModel;
+use taskscout_report::{FailedTrial, ResultRow};
+
+use super::folder::RunFolder;
+use super::prepare::Prepared;
+use super::trial::{self, Trial, TrialRecord};
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+use crate::progress::Progress;
+
+/// Runs every trial that the folder does not hold yet. One that fails does not stop the others; an
+/// error means that there is no result at all.
+pub(crate) fn run_trials(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    options: &ExperimentOptions,
+) -> Result<(Vec<TrialRecord>, Vec<FailedTrial>)> {
+    let trials = prepared.trials();
+    let progress = Progress::new(trials.len());
+    let mut pool = rayon::ThreadPoolBuilder::new();
+    if let Some(jobs) = options.jobs {
+        pool = pool.num_threads(usize::from(jobs));
+    }
+    let pool = pool
+        .build()
+        .map_err(|error| CliError::Failure(format!("cannot start worker threads: {error}")))?;
+    let one = |trial: &Trial| run_one(prepared, folder, options, &progress, trial);
+    let outcomes: Result<Vec<Result<TrialRecord>>> =
+        pool.install(|| trials.par_iter().with_max_len(1).map(one).collect());
+    progress.finish();
+    sort_out(&trials, outcomes?)
+}
+
+/// Runs a trial or takes it from the folder. The outer error is the folder's and ends the run, the
+/// inner one is the trial's own.
+fn run_one(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    options: &ExperimentOptions,
+    progress: &Progress,
+    trial: &Trial,
+) -> Result<Result<TrialRecord>> {
+    let name = trial.to_string();
+    let models = options.save_models.then(|| folder.model_paths(trial));
+    // A trial whose model is asked for and missing or damaged is run again.
+    let has_models = |paths: &Vec<PathBuf>| paths.iter().all(|path| SavedModel::load(path).is_ok());
+    let complete = models.as_ref().is_none_or(has_models);
+    let details = prepared.world.wants_details();
+    if let Some(record) = folder.finished(trial, details)?.filter(|_| complete) {
+        progress.trial(&name, "kept from the run before");
+        return Ok(Ok(record));
+    }
+    let on_round = || progress.round(&name);
+    let outcome = trial::run(prepared, trial, models.as_deref(), &on_round);
+    match &outcome {
+        Ok(record) => {
+            folder.keep(record)?;
+            progress.trial(&name, &last_loss(&record.rows));
+        }
+        Err(error) => progress.failed(&name, &error.to_string()),
+    }
+    Ok(outcome)
+}
+
+fn last_loss(rows: &[ResultRow]) -> String {
+    let last = rows
+        .last()
+        .and_then(|row| row.test_loss.or(row.returned_loss));
+    last.map_or_else(|| "done".into(), |loss| format!("final loss {loss:.3e}"))
+}
+
+/// Parts what succeeded from what failed; nothing at all is an error.
+fn sort_out(
+    trials: &[Trial],
+    outcomes: Vec<Result<TrialRecord>>,
+) -> Result<(Vec<TrialRecord>, Vec<FailedTrial>)> {
+    let (mut records, mut failed, mut first) = (Vec::new(), Vec::new(), None);
+    for (trial, outcome) in trials.iter().zip(outcomes) {
+        match outcome {
+            Ok(record) => records.push(record),
+            Err(error) => {
+                failed.push(FailedTrial {
+                    strategy: trial.contender.to_string(),
+                    target: trial.target_name().map(str::to_owned),
+                    seed: trial.seed,
+                    error: error.to_string(),
+                });
+                first.get_or_insert_with(|| {
+                    error.after(&format!("every trial failed, {trial} with: "))
+                });
+            }
+        }
+    }
+    match first.filter(|_| records.is_empty()) {
+        Some(error) => Err(error),
+        None => Ok((records, failed)),
+    }
+}

@@ -1,0 +1,115 @@
+//! Synthetic worlds: data that follow the model exactly, with one target that has no name.
+
+use serde::{Deserialize, Serialize};
+use taskscout::data::Samples;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::metric;
+use taskscout::model::Phi;
+use taskscout::rng::Rng;
+use taskscout::space::Space;
+use taskscout::train::Predictor;
+use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
+
+use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget};
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+
+/// `[world]` of `kind = "synthetic"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    kind: WorldKind,
+    input_features: FeatureMap,
+    source_dim: usize,
+    /// Where source tasks live; the unit ball if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    space: Option<Space>,
+    /// Features of a task; its parameters if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_features: Option<FeatureMap>,
+    k: usize,
+    /// A network as the true representation; a random matrix if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkTruth>,
+    noise: f64,
+    #[serde(default)]
+    matrix_seed: u64,
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        option == WorldOption::MatrixSeed
+    }
+
+    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
+        Ok(())
+    }
+
+    fn build(&self) -> Result<Box<dyn World>> {
+        let config = SyntheticConfig {
+            input_features: self.input_features.clone(),
+            source_dim: self.source_dim,
+            space: self.space.clone(),
+            task_features: self.task_features.clone(),
+            k: self.k,
+            network: self.network.clone(),
+            noise: self.noise,
+            matrix_seed: self.matrix_seed,
+        };
+        let world = Synthetic::new(config)
+            .map_err(|error| CliError::Input(format!("in [world], {error}")))?;
+        Ok(Box::new(world))
+    }
+}
+
+impl World for Synthetic {
+    fn space(&self) -> &Space {
+        self.space()
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        self.task_features()
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.config().input_features
+    }
+
+    /// One, whose column of `B` belongs to no task that could be sampled.
+    fn targets(&self) -> Vec<WorldTarget> {
+        vec![WorldTarget {
+            name: None,
+            truth: None,
+        }]
+    }
+
+    /// `d · k² · κ(B)`.
+    fn budget_unit(&self) -> f64 {
+        let (d, k) = (self.config().input_features.dim(), self.config().k);
+        d as f64 * (k * k) as f64 * self.condition()
+    }
+
+    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_source(task, n, rng)
+    }
+
+    fn sample_target(&self, _target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_target(n, rng)
+    }
+
+    fn target_loss(&self, _target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.target_loss(predictor)
+    }
+
+    fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
+        self.similarity(learnt).map(Some)
+    }
+
+    fn relevance(&self, _target: usize, task: &[f64]) -> Option<f64> {
+        Some(metric::relevance(
+            &self.embedding(task),
+            &self.target_embedding(),
+        ))
+    }
+}
