@@ -7,7 +7,7 @@
 use faer::{Mat, MatRef};
 
 use crate::data::{Stage, TargetRows, TaskData};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
 use crate::train::{Problem, Spectrum};
 
@@ -19,16 +19,17 @@ pub(crate) fn is_solvable(features: usize, task_features: usize) -> bool {
     features.saturating_mul(task_features) <= MOST_UNKNOWNS
 }
 
+/// Steps towards the penalty of each task feature.
+const PENALTY_STEPS: usize = 5;
+
 /// The functions that source tasks can have, as far as the source rows tell.
 #[derive(Debug, Clone)]
 pub struct Family {
     /// `M` of each output, `d × p`.
     matrices: Vec<Mat<f64>>,
     noise: f64,
-    lambda: f64,
-    /// Eigenvalues and eigenvectors of `Σ_w ψ_Wψ_Wᵀ ⊗ G_w`, ordered task feature, then feature.
-    values: Vec<f64>,
-    vectors: Mat<f64>,
+    /// `(Σ_w ψ_Wψ_Wᵀ ⊗ G_w + Λ)⁻¹`, ordered task feature, then feature.
+    inverse: Mat<f64>,
 }
 
 impl Family {
@@ -57,22 +58,16 @@ impl Family {
             labels: problem.labels(),
         };
         let lambda = spectrum.best_lambda();
-        let matrices = (0..problem.outputs)
-            .map(|output| {
-                let shrunk: Vec<f64> = (0..values.len())
-                    .map(|i| rotated[(i, output)] / (values[i] + lambda))
-                    .collect();
-                let flat = linalg::apply(vectors.as_ref(), &shrunk);
-                Mat::from_fn(d, sources, |a, i| flat[i * d + a])
-            })
-            .collect();
-        Ok(Some(Self {
-            matrices,
-            noise: spectrum.unbiased_noise(lambda),
-            lambda,
-            values,
-            vectors,
-        }))
+        let equations = Equations {
+            matrix,
+            rhs,
+            features: d,
+            square: problem.squares(),
+            labels: problem.labels(),
+        };
+        equations
+            .settle(vec![lambda; sources], spectrum.unbiased_noise(lambda))
+            .map(Some)
     }
 
     /// Features of an input that the functions are linear in.
@@ -110,12 +105,71 @@ impl Family {
     #[must_use]
     pub fn covariance(&self, task_features: &[f64]) -> Mat<f64> {
         let d = self.dim();
-        // Row e of (ψ ⊗ I)ᵀ V: the eigenvectors folded with the task's features.
-        let folded = Mat::from_fn(d, self.values.len(), |a, e| {
-            let entry = |(i, psi): (usize, &f64)| psi * self.vectors[(i * d + a, e)];
-            let scale = (self.noise / (self.values[e] + self.lambda)).sqrt();
-            scale * task_features.iter().enumerate().map(entry).sum::<f64>()
-        });
-        linalg::product(folded.as_ref(), folded.transpose())
+        let mut covariance = Mat::<f64>::zeros(d, d);
+        for (i, a) in task_features.iter().enumerate() {
+            for (j, b) in task_features.iter().enumerate() {
+                let block = self.inverse.as_ref().submatrix(i * d, j * d, d, d);
+                covariance += faer::Scale(self.noise * a * b) * block;
+            }
+        }
+        covariance
+    }
+}
+
+/// The normal equations of `M`, and what is needed to judge a penalty.
+struct Equations {
+    matrix: Mat<f64>,
+    rhs: Mat<f64>,
+    features: usize,
+    square: f64,
+    labels: usize,
+}
+
+impl Equations {
+    /// Lets every task feature find its own penalty, from a common one: with `γ_j` effective
+    /// coefficients of the `j`-th, `λ_j = σ² γ_j / ‖M_j‖²` (MacKay's fixed point).
+    fn settle(&self, mut lambdas: Vec<f64>, mut noise: f64) -> Result<Family> {
+        let (d, outputs) = (self.features, self.rhs.ncols());
+        let limits = (1e-6 * lambdas[0], 1e6 * lambdas[0]);
+        for step in 0.. {
+            let mut matrix = self.matrix.clone();
+            (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += lambdas[i / d]);
+            let factor = linalg::cholesky(matrix.as_ref(), "the equations of the family")?;
+            let inverse = factor.solve(Mat::identity(matrix.nrows(), matrix.nrows()).as_ref());
+            let flat = linalg::product(inverse.as_ref(), self.rhs.as_ref());
+            let freedom: Vec<f64> = (0..lambdas.len())
+                .map(|j| {
+                    let trace: f64 = (j * d..(j + 1) * d).map(|i| inverse[(i, i)]).sum();
+                    (d as f64 - lambdas[j] * trace).max(0.0) * outputs as f64
+                })
+                .collect();
+            let size = |j: usize| flat.as_ref().subrows(j * d, d).squared_norm_l2();
+            // (K + Λ)x = r gives xᵀKx = xᵀr − xᵀΛx, hence the residual without another pass.
+            let shrunk: f64 = (0..lambdas.len()).map(|j| lambdas[j] * size(j)).sum();
+            let explained = linalg::inner(self.rhs.as_ref(), flat.as_ref());
+            let residual = (self.square - explained - shrunk).max(1e-14 * self.square);
+            let labels = self.labels as f64;
+            let free = labels - freedom.iter().sum::<f64>();
+            noise = (residual / free.max(0.05 * labels))
+                .max(f64::MIN_POSITIVE)
+                .min(noise * 1e3);
+            if step == PENALTY_STEPS {
+                let matrices = (0..outputs)
+                    .map(|o| Mat::from_fn(d, lambdas.len(), |a, i| flat[(i * d + a, o)]))
+                    .collect();
+                return Ok(Family {
+                    matrices,
+                    noise,
+                    inverse,
+                });
+            }
+            for (j, lambda) in lambdas.iter_mut().enumerate() {
+                let wanted = noise * freedom[j] / size(j).max(f64::MIN_POSITIVE);
+                *lambda = wanted.clamp(limits.0, limits.1);
+            }
+        }
+        Err(Error::State(
+            "the penalties of the family did not settle".into(),
+        ))
     }
 }

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the family | Gaussian posterior of `M` in `y = φᵀ M ψ_W(w) + ξ`, from source statistics |
 //! | `ŵ` | most likely member, what the family leaves open counted as noise (two rounds) |
-//! | region | all parameters that the rows do not rule out (likelihood ratio), jointly at 90 % |
+//! | region | the box around all members that the rows do not rule out, by their likelihood ratio at 90 % |
 //! | predictor | mean function over all members by their likelihood, then updated by the target's rows |
 //!
 //! It works for any space and any `ψ_W`. With few rows many members fit: the region says so, and the
@@ -66,10 +66,15 @@ use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use crate::train::RidgeSolver;
 use likelihood::Likelihood;
-use posterior::Landscape;
+use posterior::{Landscape, Spread};
 
-/// How often the region should hold all parameters of the truth.
+/// How often the region should hold the truth.
 pub const CONFIDENCE: f64 = 0.9;
+
+/// Draws that are kept, and how many times the doubt about a member's function the doubt about
+/// which member it is must be.
+const DRAWS: usize = 3;
+const OUTWEIGHS: f64 = 4.0;
 
 /// Rounds in which the uncertainty of the family is taken at the best member so far.
 const ROUNDS: usize = 2;
@@ -79,12 +84,16 @@ const ROUNDS: usize = 2;
 pub struct Identified {
     /// The likeliest parameters `ŵ`.
     pub task: Vec<f64>,
-    /// The lower ends of the region that holds all parameters with the given confidence.
+    /// The lower ends of the box around all parameters that the rows do not rule out at the given
+    /// confidence.
     pub low: Vec<f64>,
     /// Its upper ends.
     pub high: Vec<f64>,
-    /// How often such a region holds the truth.
+    /// How often such a box holds the whole truth, at least.
     pub confidence: f64,
+    /// Further parameters worth sampling, drawn by their likelihood: some, where the doubt about
+    /// which member the target is outweighs the doubt about what the members do; else none.
+    pub draws: Vec<Vec<f64>>,
     /// The predictor: coefficients on the representation, one vector an output.
     pub coefficients: Vec<Vec<f64>>,
     /// Logarithm of the odds that the target is a member, against a function of its own (ridge
@@ -171,34 +180,61 @@ impl Search<'_> {
         let (low, high) = match known {
             Some(known) => (known.low.clone(), known.high.clone()),
             None => {
-                let level = CONFIDENCE.powf(1.0 / parameters as f64);
                 let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
-                let limit = least + misfit.max(1.0) * level::normal_quantile(level).powi(2);
+                let spread = level::chi_square_quantile(CONFIDENCE, parameters);
+                let limit = least + misfit.max(1.0) * spread;
                 self.landscape(&likelihood, |land| land.extent(&best, limit, rng))?
             }
         };
-        let mean = self.landscape(&likelihood, |land| {
-            Ok(land.mean_features(&best, &low, &high, rng))
-        })?;
+        let spread =
+            self.landscape(&likelihood, |land| Ok(land.spread(&best, &low, &high, rng)))?;
         let coefficients = (0..rows.outputs())
             .map(|output| {
-                let expected = self.family.coefficients(&mean, output);
+                let expected = self.family.coefficients(&spread.mean_features, output);
                 likelihood.updated(&expected, rows.moment(output))
             })
             .collect();
-        let price = match self.space.count() {
-            Some(count) => (count as f64).ln(),
-            None => 0.5 * parameters as f64 * (rows.count() as f64).ln(),
-        };
+        let found = self.landscape(&likelihood, |land| land.occam(least, rng))?;
+        // With many rows no draw comes near the best member, and the usual approximation holds.
+        let usual = -0.5 * parameters as f64 * (rows.count() as f64).ln();
         Ok(Identified {
             task: best,
             low,
             high,
             confidence: CONFIDENCE,
+            draws: self.worth_sampling(rows, spread),
             coefficients,
-            log_odds: -0.5 * least - price - own_evidence(rows)?,
+            log_odds: -0.5 * least + found.max(usual) - own_evidence(rows)?,
             noise: self.family.noise(),
         })
+    }
+
+    /// The draws to keep: both doubts are variances of the function on the target's inputs.
+    fn worth_sampling(&self, rows: &Statistics, spread: Spread) -> Vec<Vec<f64>> {
+        let Spread {
+            mean_features,
+            draws,
+        } = spread;
+        let gram = rows.gram_matrix();
+        let open = crate::linalg::inner(
+            gram.as_ref(),
+            self.family.covariance(&mean_features).as_ref(),
+        );
+        let apart = |draw: &Vec<f64>| {
+            let difference: Vec<f64> = apply_row(self.features, draw)
+                .iter()
+                .zip(&mean_features)
+                .map(|(a, b)| a - b)
+                .collect();
+            let function = self.family.coefficients(&difference, 0);
+            crate::linalg::quadratic(gram.as_ref(), &function)
+        };
+        let which = draws.iter().map(apart).sum::<f64>() / draws.len().max(1) as f64;
+        if which > OUTWEIGHS * open {
+            draws.into_iter().take(DRAWS).collect()
+        } else {
+            Vec::new()
+        }
     }
 
     fn landscape<T>(

@@ -16,6 +16,10 @@ const SETTLING: usize = 200;
 const COUNTED: usize = 300;
 /// Every so many steps the walkers try to swap between far places.
 const JUMP_EVERY: usize = 10;
+/// Draws from the whole space.
+const PRIOR_DRAWS: usize = 4096;
+/// What overstepping the edge of a region by its whole height costs, in parameters.
+const STIFFNESS: f64 = 100.0;
 /// Tries to find a walker's place inside the space.
 const TRIES: usize = 100;
 
@@ -52,36 +56,26 @@ impl Landscape<'_> {
             }
             return Ok((low, high));
         }
+        let slack = limit - self.at(best);
         for index in 0..best.len() {
             for side in [-1.0, 1.0] {
-                // Inside the region only the parameter counts; outside, the way back does.
+                // Smooth across the edge, which is then overstepped by next to nothing.
                 let objective = |task: &[f64]| {
-                    let excess = self.at(task) - limit;
-                    if excess > 0.0 {
-                        1e6 * (1.0 + excess)
-                    } else {
-                        -side * task[index]
-                    }
+                    let excess = (self.at(task) - limit).max(0.0) / slack;
+                    STIFFNESS * excess * excess - side * (task[index] - best[index])
                 };
                 let found = self.space.minimise(&objective, rng)?;
-                if self.at(&found.task) <= limit {
-                    stretch(&mut low, &mut high, &found.task);
-                }
+                low[index] = low[index].min(found.task[index]);
+                high[index] = high[index].max(found.task[index]);
             }
         }
         Ok((low, high))
     }
 
-    /// The mean of task features over all members, each weighed by its likelihood: a sum where the
+    /// All members, each weighed by its likelihood, as the mean of their features: a sum where the
     /// space is finite, else over walkers that propose each other's differences (differential
     /// evolution Monte Carlo), started in the box `low` to `high`.
-    pub(super) fn mean_features(
-        &self,
-        best: &[f64],
-        low: &[f64],
-        high: &[f64],
-        rng: &mut Rng,
-    ) -> Vec<f64> {
+    pub(super) fn spread(&self, best: &[f64], low: &[f64], high: &[f64], rng: &mut Rng) -> Spread {
         let mut sum = Mean::new(self.features.dim());
         if let Some(tasks) = self.listed() {
             let least = self.at(best);
@@ -89,7 +83,10 @@ impl Landscape<'_> {
                 let weight = (-0.5 * (self.at(task) - least)).exp();
                 sum.add(&apply_row(self.features, task), weight);
             }
-            return sum.mean();
+            return Spread {
+                mean_features: sum.mean(),
+                draws: Vec::new(),
+            };
         }
         let mut walkers: Vec<(Vec<f64>, f64)> = (0..WALKERS)
             .map(|_| self.walker(best, low, high, rng))
@@ -108,7 +105,26 @@ impl Landscape<'_> {
                 }
             }
         }
-        sum.mean()
+        Spread {
+            mean_features: sum.mean(),
+            draws: walkers.into_iter().map(|(task, _)| task).collect(),
+        }
+    }
+
+    /// Logarithm of the mean likelihood over the space, relative to the best member's: what the
+    /// rows had to pay for finding it. An upper bound, where few draws come near it.
+    pub(super) fn occam(&self, least: f64, rng: &mut Rng) -> Result<f64> {
+        let mut total = 0.0;
+        let tasks = match self.listed() {
+            Some(tasks) => tasks,
+            None => (0..PRIOR_DRAWS)
+                .map(|_| self.space.sample(rng))
+                .collect::<Result<_>>()?,
+        };
+        for task in &tasks {
+            total += (-0.5 * (self.at(task) - least).max(0.0)).exp();
+        }
+        Ok((total / tasks.len().max(1) as f64).ln())
     }
 
     fn listed(&self) -> Option<Vec<Vec<f64>>> {
@@ -163,6 +179,14 @@ impl Landscape<'_> {
             walkers[index] = (task, value);
         }
     }
+}
+
+/// The members that the target may be.
+pub(super) struct Spread {
+    /// The mean of their task features.
+    pub(super) mean_features: Vec<f64>,
+    /// Some of them, drawn by their likelihood; none where all can be listed.
+    pub(super) draws: Vec<Vec<f64>>,
 }
 
 fn stretch(low: &mut [f64], high: &mut [f64], task: &[f64]) {

@@ -194,19 +194,20 @@ impl Study {
         for (index, target) in config.targets.iter().enumerate() {
             let found = match &target.kind {
                 TargetKind::Known { task } if config.space.contains(task) => {
-                    Some((task.clone(), "its own parameters".to_owned()))
+                    Some((vec![task.clone()], "its own parameters".to_owned()))
                 }
                 TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
                 _ => self.nearest_to(index, model, mode)?,
             };
-            let Some((task, how)) = found else {
+            let Some((tasks, how)) = found else {
                 return Ok(Vec::new());
             };
-            nearest.push(Nearest {
+            let weight = target.weight / total / tasks.len() as f64;
+            nearest.extend(tasks.into_iter().map(|task| Nearest {
                 task,
-                weight: target.weight / total,
-                reason: format!("nearest to target `{}`: {how}", target.name),
-            });
+                weight,
+                reason: format!("near target `{}`: {how}", target.name),
+            }));
         }
         Ok(nearest)
     }
@@ -217,7 +218,7 @@ impl Study {
         target: usize,
         model: &Model,
         mode: Exploit,
-    ) -> Result<Option<(Vec<f64>, String)>> {
+    ) -> Result<Option<(Vec<Vec<f64>>, String)>> {
         let stable = self.config.stable_model;
         let mut rng = derive(
             self.config.seed,
@@ -229,6 +230,7 @@ impl Study {
             let Identified { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
             let how = format!("found within ±{:.2}", 0.5 * width);
+            let draws = member.identified.draws.clone();
             let task = match (member.basis, self.family(stable)?) {
                 (None, Some(family)) => {
                     let rows = self.data.target_statistics(target, TargetRows::All)?;
@@ -237,13 +239,15 @@ impl Study {
                 }
                 _ => member.identified.task,
             };
-            return Ok(Some((task, how)));
+            let mut tasks = vec![task];
+            tasks.extend(draws);
+            return Ok(Some((tasks, how)));
         }
         if mode == Exploit::Auto {
             return Ok(None);
         }
         let task = self.nearest_embedding(target, model, &mut rng)?;
-        Ok(Some((task, "by the distance of embeddings".into())))
+        Ok(Some((vec![task], "by the distance of embeddings".into())))
     }
 
     /// The task whose function under the model is nearest to the target's own, on the target's

@@ -11,8 +11,11 @@ use crate::linalg;
 /// Rows looked at a time.
 const CHUNK: usize = 1024;
 
+/// Standard errors that convince: several candidates try, and each on rows that hang together.
+const CONVINCING: f64 = 2.5;
+
 /// For each candidate, by how much its held-out error must be below that of a member of the family
-/// to be believed: one standard error of the difference, `2σ √(Σ (ŷ − ŷ')²) / n`.
+/// to be believed: some standard errors of the difference, `2σ √(Σ (ŷ − ŷ')²) / n`.
 pub(super) fn doubts(
     candidates: &[Predictor],
     identified: &Identified,
@@ -24,7 +27,7 @@ pub(super) fn doubts(
         .map(|candidate| {
             let outputs = candidate.coefficients.len().max(1);
             let labels = (rows * outputs) as f64;
-            Ok(2.0 * (identified.noise * apart(candidate)?).sqrt() / labels)
+            Ok(CONVINCING * 2.0 * (identified.noise * apart(candidate)?).sqrt() / labels)
         })
         .collect()
 }
