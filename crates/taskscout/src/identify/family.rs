@@ -104,12 +104,20 @@ impl Family {
     /// output.
     #[must_use]
     pub fn covariance(&self, task_features: &[f64]) -> Mat<f64> {
+        let p = task_features.len();
+        let outer = Mat::from_fn(p, p, |i, j| task_features[i] * task_features[j]);
+        self.mean_covariance(outer.as_ref())
+    }
+
+    /// The same in the mean over members, given the second moment of their task features.
+    #[must_use]
+    pub fn mean_covariance(&self, second_moment: MatRef<'_, f64>) -> Mat<f64> {
         let d = self.dim();
         let mut covariance = Mat::<f64>::zeros(d, d);
-        for (i, a) in task_features.iter().enumerate() {
-            for (j, b) in task_features.iter().enumerate() {
+        for j in 0..second_moment.ncols() {
+            for i in 0..second_moment.nrows() {
                 let block = self.inverse.as_ref().submatrix(i * d, j * d, d, d);
-                covariance += faer::Scale(self.noise * a * b) * block;
+                covariance += faer::Scale(self.noise * second_moment[(i, j)]) * block;
             }
         }
         covariance

@@ -8,7 +8,7 @@
 //! | step | how |
 //! |---|---|
 //! | the family | Gaussian posterior of `M` in `y = φᵀ M ψ_W(w) + ξ`, from source statistics |
-//! | `ŵ` | most likely member, what the family leaves open counted as noise (two rounds) |
+//! | `ŵ` | most likely member, what the family leaves open counted as noise |
 //! | region | the box around all members that the rows do not rule out, by their likelihood ratio at 90 % |
 //! | predictor | mean function over all members by their likelihood, then updated by the target's rows |
 //!
@@ -76,9 +76,6 @@ pub const CONFIDENCE: f64 = 0.9;
 const DRAWS: usize = 3;
 const OUTWEIGHS: f64 = 4.0;
 
-/// Rounds in which the uncertainty of the family is taken at the best member so far.
-const ROUNDS: usize = 2;
-
 /// What the rows of a target say about its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Identified {
@@ -101,6 +98,15 @@ pub struct Identified {
     pub log_odds: f64,
     /// Noise variance that the family expects in them.
     pub noise: f64,
+}
+
+/// What a likelihood says of a space.
+struct Explored {
+    best: Vec<f64>,
+    least: f64,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    spread: Spread,
 }
 
 /// The place to look for a target.
@@ -169,25 +175,23 @@ impl Search<'_> {
                 "a target without rows cannot be identified: tell the study some samples".into(),
             ));
         }
-        let mut likelihood = Likelihood::new(self.family, rows, None)?;
-        let (mut best, mut least) = self.landscape(&likelihood, |land| land.best(rng))?;
-        for _ in 0..ROUNDS {
-            let open = self.family.covariance(&apply_row(self.features, &best));
-            likelihood = Likelihood::new(self.family, rows, Some(open))?;
-            (best, least) = self.landscape(&likelihood, |land| land.best(rng))?;
-        }
-        let parameters = self.space.dim();
-        let (low, high) = match known {
-            Some(known) => (known.low.clone(), known.high.clone()),
-            None => {
-                let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
-                let spread = level::chi_square_quantile(CONFIDENCE, parameters);
-                let limit = least + misfit.max(1.0) * spread;
-                self.landscape(&likelihood, |land| land.extent(&best, limit, rng))?
-            }
-        };
-        let spread =
-            self.landscape(&likelihood, |land| Ok(land.spread(&best, &low, &high, rng)))?;
+        let sure = Likelihood::new(self.family, rows, None)?;
+        let (best, _) = self.landscape(&sure, |land| land.best(rng))?;
+        let open = self.family.covariance(&apply_row(self.features, &best));
+        let first = self.explore(&Likelihood::new(self.family, rows, Some(open))?, known, rng)?;
+        // What the family leaves open differs from member to member: the mean over those that
+        // the target may be.
+        let open = self
+            .family
+            .mean_covariance(first.spread.second_moment.as_ref());
+        let likelihood = Likelihood::new(self.family, rows, Some(open))?;
+        let Explored {
+            best,
+            least,
+            low,
+            high,
+            spread,
+        } = self.explore(&likelihood, known, rng)?;
         let coefficients = (0..rows.outputs())
             .map(|output| {
                 let expected = self.family.coefficients(&spread.mean_features, output);
@@ -196,7 +200,7 @@ impl Search<'_> {
             .collect();
         let found = self.landscape(&likelihood, |land| land.occam(least, rng))?;
         // With many rows no draw comes near the best member, and the usual approximation holds.
-        let usual = -0.5 * parameters as f64 * (rows.count() as f64).ln();
+        let usual = -0.5 * self.space.dim() as f64 * (rows.count() as f64).ln();
         Ok(Identified {
             task: best,
             low,
@@ -209,11 +213,41 @@ impl Search<'_> {
         })
     }
 
+    /// The best member under a likelihood, the box around those not ruled out, and all of them.
+    fn explore(
+        &self,
+        likelihood: &Likelihood,
+        known: Option<&Identified>,
+        rng: &mut Rng,
+    ) -> Result<Explored> {
+        self.landscape(likelihood, |land| {
+            let (best, least) = land.best(rng)?;
+            let (low, high) = match known {
+                Some(known) => (known.low.clone(), known.high.clone()),
+                None => {
+                    let parameters = self.space.dim();
+                    let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
+                    let spread = level::chi_square_quantile(CONFIDENCE, parameters);
+                    land.extent(&best, least + misfit.max(1.0) * spread, rng)?
+                }
+            };
+            let spread = land.spread(&best, &low, &high, rng);
+            Ok(Explored {
+                best,
+                least,
+                low,
+                high,
+                spread,
+            })
+        })
+    }
+
     /// The draws to keep: both doubts are variances of the function on the target's inputs.
     fn worth_sampling(&self, rows: &Statistics, spread: Spread) -> Vec<Vec<f64>> {
         let Spread {
             mean_features,
             draws,
+            ..
         } = spread;
         let gram = rows.gram_matrix();
         let open = crate::linalg::inner(

@@ -1,5 +1,6 @@
 //! Where in the space the target may be: its best member, a region, and a mean over all members.
 
+use faer::Mat;
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
@@ -13,7 +14,7 @@ const MOST_LISTED: usize = 1_000_000;
 /// Walkers of the sampler, and the steps that each takes before and while counting.
 const WALKERS: usize = 32;
 const SETTLING: usize = 200;
-const COUNTED: usize = 300;
+const COUNTED: usize = 400;
 /// Every so many steps the walkers try to swap between far places.
 const JUMP_EVERY: usize = 10;
 /// Draws from the whole space.
@@ -76,17 +77,14 @@ impl Landscape<'_> {
     /// space is finite, else over walkers that propose each other's differences (differential
     /// evolution Monte Carlo), started in the box `low` to `high`.
     pub(super) fn spread(&self, best: &[f64], low: &[f64], high: &[f64], rng: &mut Rng) -> Spread {
-        let mut sum = Mean::new(self.features.dim());
+        let mut sum = Moments::new(self.features.dim());
         if let Some(tasks) = self.listed() {
             let least = self.at(best);
             for task in &tasks {
                 let weight = (-0.5 * (self.at(task) - least)).exp();
                 sum.add(&apply_row(self.features, task), weight);
             }
-            return Spread {
-                mean_features: sum.mean(),
-                draws: Vec::new(),
-            };
+            return sum.spread(Vec::new());
         }
         let mut walkers: Vec<(Vec<f64>, f64)> = (0..WALKERS)
             .map(|_| self.walker(best, low, high, rng))
@@ -105,10 +103,7 @@ impl Landscape<'_> {
                 }
             }
         }
-        Spread {
-            mean_features: sum.mean(),
-            draws: walkers.into_iter().map(|(task, _)| task).collect(),
-        }
+        sum.spread(walkers.into_iter().map(|(task, _)| task).collect())
     }
 
     /// Logarithm of the mean likelihood over the space, relative to the best member's: what the
@@ -185,6 +180,8 @@ impl Landscape<'_> {
 pub(super) struct Spread {
     /// The mean of their task features.
     pub(super) mean_features: Vec<f64>,
+    /// The second moment of their task features.
+    pub(super) second_moment: Mat<f64>,
     /// Some of them, drawn by their likelihood; none where all can be listed.
     pub(super) draws: Vec<Vec<f64>>,
 }
@@ -196,30 +193,37 @@ fn stretch(low: &mut [f64], high: &mut [f64], task: &[f64]) {
     }
 }
 
-/// A weighted mean of vectors.
-struct Mean {
-    sum: Vec<f64>,
+/// Weighted moments of vectors.
+struct Moments {
+    first: Vec<f64>,
+    second: Mat<f64>,
     weight: f64,
 }
 
-impl Mean {
+impl Moments {
     fn new(dim: usize) -> Self {
         Self {
-            sum: vec![0.0; dim],
+            first: vec![0.0; dim],
+            second: Mat::zeros(dim, dim),
             weight: 0.0,
         }
     }
 
     fn add(&mut self, vector: &[f64], weight: f64) {
-        self.sum
-            .iter_mut()
-            .zip(vector)
-            .for_each(|(sum, value)| *sum += weight * value);
+        for (j, b) in vector.iter().enumerate() {
+            self.first[j] += weight * b;
+            let column = self.second.col_as_slice_mut(j).iter_mut().zip(vector);
+            column.for_each(|(sum, a)| *sum += weight * a * b);
+        }
         self.weight += weight;
     }
 
-    fn mean(self) -> Vec<f64> {
-        let weight = self.weight.max(f64::MIN_POSITIVE);
-        self.sum.into_iter().map(|value| value / weight).collect()
+    fn spread(self, draws: Vec<Vec<f64>>) -> Spread {
+        let share = 1.0 / self.weight.max(f64::MIN_POSITIVE);
+        Spread {
+            mean_features: self.first.into_iter().map(|sum| sum * share).collect(),
+            second_moment: faer::Scale(share) * self.second,
+            draws,
+        }
     }
 }
