@@ -72,6 +72,8 @@ pub(crate) enum BuiltIn {
     Fourier,
     /// A network as representation
     Mlp,
+    /// A pendulum in wind, whose conditions are hidden
+    Pendulum,
 }
 
 /// What `reproduce` runs.

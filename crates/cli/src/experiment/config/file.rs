@@ -18,6 +18,10 @@ pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
             "experiments/fourier.toml",
             include_str!("../../../../../experiments/fourier.toml"),
         ),
+        BuiltIn::Pendulum => (
+            "experiments/pendulum.toml",
+            include_str!("../../../../../experiments/pendulum.toml"),
+        ),
         BuiltIn::Mlp => (
             "experiments/mlp.toml",
             include_str!("../../../../../experiments/mlp.toml"),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
-use taskscout::strategy::Split;
+use taskscout::strategy::{Exploit, Split};
 use taskscout::train::Mllam;
 use taskscout_neural::{MlpShape, NeuralSettings};
 
@@ -39,6 +39,14 @@ pub(crate) struct LearnerConfig {
     /// the oracle `joint-gd`, else as taskscout does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) split: Option<Split>,
+    /// Which tasks serve the target; if not given, as published with the oracle `joint-gd`, else as
+    /// taskscout does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exploit: Option<Exploit>,
+    /// Look for the hidden target among the source tasks; if not given, with all oracles but
+    /// `joint-gd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) identify: Option<bool>,
 }
 
 impl LearnerConfig {
@@ -48,6 +56,19 @@ impl LearnerConfig {
             OracleName::JointGd => Split::Paper,
             _ => Split::default(),
         })
+    }
+
+    /// The exploit tasks in use.
+    pub(crate) fn exploit(&self, plain_parameters: bool) -> Exploit {
+        self.exploit.unwrap_or(match self.oracle {
+            OracleName::JointGd if !plain_parameters => Exploit::Nearest,
+            _ => Exploit::Auto,
+        })
+    }
+
+    /// Whether hidden targets are looked for.
+    pub(crate) fn identify(&self) -> bool {
+        self.identify.unwrap_or(self.oracle != OracleName::JointGd)
     }
 }
 
@@ -65,6 +86,8 @@ impl Default for LearnerConfig {
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,
             split: None,
+            exploit: None,
+            identify: None,
         }
     }
 }

@@ -16,6 +16,19 @@ pub(crate) struct Paper {
     note: Option<String>,
     /// By strategy.
     strategies: BTreeMap<String, Figures>,
+    /// By target, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    targets: Vec<PaperTarget>,
+}
+
+/// Published figures for a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PaperTarget {
+    /// Its name.
+    target: String,
+    /// By strategy.
+    strategies: BTreeMap<String, Figures>,
 }
 
 /// Published figures of a strategy.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use taskscout::data::Samples;
+use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::StrategyConfig;
 use taskscout::study::{Study, StudyConfig};
@@ -53,10 +54,12 @@ pub(crate) fn study_config(
             explore_criterion: learner.explore_criterion,
             exploit_criterion: learner.exploit_criterion,
             split: learner.split(),
+            exploit: learner.exploit(world.task_features().is_identity()),
         },
         warm_up: prepared.rounds.warm_up,
         stable_model: learner.stable_model,
         oracle: oracle::build(learner)?,
+        identify: learner.identify(),
         seed,
     })
 }

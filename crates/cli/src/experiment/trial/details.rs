@@ -47,6 +47,17 @@ pub(crate) struct Identified {
     pub(crate) high: Vec<f64>,
 }
 
+impl Identified {
+    /// What a report needs of what was found.
+    pub(super) fn of(found: &taskscout::identify::Identified) -> Self {
+        Self {
+            w: found.task.clone(),
+            low: found.low.clone(),
+            high: found.high.clone(),
+        }
+    }
+}
+
 impl TrialDetails {
     /// Details of a trial that has not begun.
     pub(super) fn new(targets: usize) -> Self {

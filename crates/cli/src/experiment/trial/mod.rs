@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use taskscout_report::{ResultRow, TARGET_ONLY};
 
 pub(crate) use course::study_config;
-pub(crate) use details::TrialDetails;
+pub(crate) use details::{TargetDetails, TrialDetails};
 
 use super::config::StrategyRun;
 use super::prepare::Prepared;

@@ -10,7 +10,7 @@ use taskscout_report::ResultRow;
 
 use super::Trial;
 use super::course::Course;
-use super::details::RoundDetails;
+use super::details::{Identified, RoundDetails};
 use crate::error::Result;
 use crate::experiment::config::StrategyRun;
 use crate::experiment::prepare::Prepared;
@@ -76,7 +76,7 @@ impl Course<'_> {
             self.details.targets[slot].rounds.push(RoundDetails {
                 round: plan.round,
                 exploited: exploited.map(|item| item.task.clone()),
-                identified: None,
+                identified: choice.identified.as_ref().map(Identified::of),
             });
         }
         Ok(rows)

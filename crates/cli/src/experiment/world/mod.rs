@@ -4,6 +4,7 @@
 //! with its `[world]` keys ([`WorldSettings`]) and its world, and a line in each list below.
 
 mod options;
+mod pendulum;
 mod synthetic;
 #[cfg(test)]
 pub(crate) mod toy;
@@ -146,6 +147,7 @@ pub(crate) trait WorldSettings {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum WorldKind {
     Synthetic,
+    Pendulum,
     #[cfg(test)]
     Toy,
 }
@@ -155,6 +157,7 @@ pub(crate) enum WorldKind {
 #[serde(untagged)] // the kind stands among the settings
 pub(crate) enum WorldConfig {
     Synthetic(Box<synthetic::Settings>),
+    Pendulum(Box<pendulum::Settings>),
     #[cfg(test)]
     Toy(toy::Settings),
 }
@@ -163,6 +166,7 @@ pub(crate) enum WorldConfig {
 pub(crate) fn read(text: &str) -> std::result::Result<ExperimentConfig, toml::de::Error> {
     match toml::from_str::<Glance>(text)?.world.kind {
         WorldKind::Synthetic => with_world(text, WorldConfig::Synthetic),
+        WorldKind::Pendulum => with_world(text, WorldConfig::Pendulum),
         #[cfg(test)]
         WorldKind::Toy => with_world(text, WorldConfig::Toy),
     }
@@ -190,6 +194,7 @@ impl WorldConfig {
     fn settings(&self) -> &dyn WorldSettings {
         match self {
             Self::Synthetic(settings) => settings.as_ref(),
+            Self::Pendulum(settings) => settings.as_ref(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }
@@ -198,6 +203,7 @@ impl WorldConfig {
     fn settings_mut(&mut self) -> &mut dyn WorldSettings {
         match self {
             Self::Synthetic(settings) => settings.as_mut(),
+            Self::Pendulum(settings) => settings.as_mut(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }

@@ -1,0 +1,142 @@
+//! The pendulum: tasks are winds, gravity and damping, targets are hidden among them.
+
+mod control;
+mod report;
+
+use serde::{Deserialize, Serialize};
+use taskscout::data::Samples;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::rng::{Purpose, Rng, derive};
+use taskscout::space::Space;
+use taskscout::strategy::PlanItem;
+use taskscout::train::Predictor;
+use taskscout_report::ExperimentReport;
+use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures};
+
+use super::{Draw, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches};
+use crate::args::{ExperimentOptions, TaskFeaturesName};
+use crate::error::{CliError, Result};
+use crate::experiment::trial::TrialRecord;
+
+/// `[world]` of `kind = "pendulum"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    kind: WorldKind,
+    /// `ψ_X`, of angle and angular velocity.
+    input_features: FeatureMap,
+    /// `ψ_W`: as published, or with a constant among them.
+    #[serde(default)]
+    task_features: TaskFeatures,
+    /// Standard deviation of the noise.
+    noise: f64,
+    /// The hidden targets, as tasks inside the box `[−1, 1]^5`.
+    targets: Vec<Vec<f64>>,
+    /// Steps after which the pendulum starts again from rest; never if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    episode_steps: Option<usize>,
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        option != WorldOption::MatrixSeed
+    }
+
+    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        let points = options.target_points()?;
+        if !points.is_empty() {
+            self.targets = points;
+        }
+        if let Some(name) = options.task_features {
+            self.task_features = match name {
+                TaskFeaturesName::Paper => TaskFeatures::Paper,
+                TaskFeaturesName::Affine => TaskFeatures::Affine,
+            };
+        }
+        Ok(())
+    }
+
+    fn build(&self) -> Result<Box<dyn World>> {
+        let bad = |problem: String| CliError::Input(format!("in [world], {problem}"));
+        if self.targets.is_empty() {
+            return Err(bad("`targets` is empty: name at least one".into()));
+        }
+        let names: Vec<String> = self.targets.iter().map(|task| name(task)).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                return Err(bad(format!("target {name} stands there twice")));
+            }
+        }
+        let world = Pendulum::new(PendulumConfig {
+            input_features: self.input_features.clone(),
+            task_features: self.task_features,
+            noise: self.noise,
+            targets: self.targets.clone(),
+            episode_steps: self.episode_steps,
+        })
+        .map_err(|error| bad(error.to_string()))?;
+        Ok(Box::new(world))
+    }
+}
+
+/// A target's name: its parameters, as `--target` takes them.
+fn name(task: &[f64]) -> String {
+    let number = |value: &f64| value.to_string();
+    task.iter().map(number).collect::<Vec<_>>().join(",")
+}
+
+impl World for Pendulum {
+    fn space(&self) -> &Space {
+        self.space()
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        self.task_features()
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.config().input_features
+    }
+
+    fn targets(&self) -> Vec<WorldTarget> {
+        let target = |task: &Vec<f64>| WorldTarget {
+            name: Some(name(task)),
+            truth: Some(task.clone()),
+        };
+        self.config().targets.iter().map(target).collect()
+    }
+
+    fn budget_unit(&self) -> f64 {
+        self.config().input_features.dim() as f64
+    }
+
+    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_from(task, n, &mut Motion::default(), rng)
+    }
+
+    /// One trajectory, whatever the batches.
+    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
+        let mut motion = Motion::default();
+        let mut rng = derive(draw.seed, Purpose::Collect, &[draw.round as u64, item.id]);
+        for n in batches(item.n) {
+            tell(&self.sample_from(&item.task, n, &mut motion, &mut rng)?)?;
+        }
+        Ok(())
+    }
+
+    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_target(target, n, rng)
+    }
+
+    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.target_loss(target, predictor)
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
+        report::add(self, trials, report)
+    }
+}
