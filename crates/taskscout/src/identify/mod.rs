@@ -228,7 +228,7 @@ impl Search<'_> {
                     let parameters = self.space.dim();
                     let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
                     let spread = level::chi_square_quantile(CONFIDENCE, parameters);
-                    land.extent(&best, least + misfit.max(1.0) * spread, rng)?
+                    land.extent(&best, least + misfit.max(1.0) * spread)
                 }
             };
             let spread = land.spread(&best, &low, &high, rng);

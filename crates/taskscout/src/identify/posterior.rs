@@ -44,18 +44,13 @@ impl Landscape<'_> {
 
     /// The smallest box around all members whose value is at most `limit`: parameter by
     /// parameter, how far one can go.
-    pub(super) fn extent(
-        &self,
-        best: &[f64],
-        limit: f64,
-        rng: &mut Rng,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(super) fn extent(&self, best: &[f64], limit: f64) -> (Vec<f64>, Vec<f64>) {
         let (mut low, mut high) = (best.to_vec(), best.to_vec());
         if let Some(tasks) = self.listed() {
             for task in tasks.iter().filter(|task| self.at(task) <= limit) {
                 stretch(&mut low, &mut high, task);
             }
-            return Ok((low, high));
+            return (low, high);
         }
         let slack = limit - self.at(best);
         for index in 0..best.len() {
@@ -65,12 +60,12 @@ impl Landscape<'_> {
                     let excess = (self.at(task) - limit).max(0.0) / slack;
                     STIFFNESS * excess * excess - side * (task[index] - best[index])
                 };
-                let found = self.space.minimise(&objective, rng)?;
-                low[index] = low[index].min(found.task[index]);
-                high[index] = high[index].max(found.task[index]);
+                let found = self.space.descend(&objective, best);
+                low[index] = low[index].min(found[index]);
+                high[index] = high[index].max(found[index]);
             }
         }
-        Ok((low, high))
+        (low, high)
     }
 
     /// All members, each weighed by its likelihood, as the mean of their features: a sum where the

@@ -197,6 +197,15 @@ impl Space {
         }
     }
 
+    /// A task downhill of another, for an objective: a local search only.
+    pub(crate) fn descend(
+        &self,
+        objective: &(dyn Fn(&[f64]) -> f64 + Sync),
+        start: &[f64],
+    ) -> Vec<f64> {
+        search::descend(self, objective, start)
+    }
+
     /// What the rest of this module works with.
     fn region(&self) -> &dyn Region {
         match self {

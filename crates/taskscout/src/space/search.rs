@@ -60,6 +60,25 @@ pub(super) fn minimise(
     })
 }
 
+/// A task downhill of another, for an objective.
+pub(super) fn descend(
+    space: &Space,
+    objective: &(dyn Fn(&[f64]) -> f64 + Sync),
+    start: &[f64],
+) -> Vec<f64> {
+    let dim = space.dim();
+    let batch = |rows: &[f64], values: &mut [f64]| {
+        for (row, value) in rows.chunks_exact(dim).zip(values) {
+            *value = objective(row);
+        }
+    };
+    let start = Candidate {
+        task: start.to_vec(),
+        value: objective(start),
+    };
+    polish(&Landscape::new(space, &batch), start, THOROUGHLY).task
+}
+
 /// The task found to maximise a quadratic form.
 pub(super) fn maximise_form(
     space: &Space,
