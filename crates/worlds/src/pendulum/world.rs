@@ -1,9 +1,11 @@
 //! The pendulum as a world that a study collects from.
 //!
 //! Inputs are `(θ, θ̇)`, the label is the residual torque with noise. Rows come from one trajectory
-//! of the random policy from rest, or from several if episodes have a length.
+//! of the random policy from rest, or from several if episodes have a length, let go at rest or
+//! anywhere in a range of states.
 
 use faer::{Mat, MatRef};
+use rand_distr::{Distribution as _, StandardUniform};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
@@ -24,6 +26,9 @@ use super::simulate::{Course, Instant};
 /// Rows on which a target's loss is measured.
 const TEST_ROWS: usize = 20_000;
 
+/// Widest ranges of starts, in radians and radians a second.
+const MOST_START: [f64; 2] = [std::f64::consts::PI, 20.0];
+
 /// The shape of a pendulum world.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,9 +43,13 @@ pub struct PendulumConfig {
     pub noise: f64,
     /// The targets, as tasks inside the box `[−1, 1]^5`.
     pub targets: Vec<Vec<f64>>,
-    /// Steps after which the pendulum starts again from rest; never if not given.
+    /// Steps after which the pendulum is let go anew; never if not given.
     #[serde(default)]
     pub episode_steps: Option<usize>,
+    /// How far from upright and at rest it is let go, uniformly, in radians and radians a second;
+    /// upright and at rest if not given.
+    #[serde(default)]
+    pub start_range: [f64; 2],
 }
 
 fn default_noise() -> f64 {
@@ -61,6 +70,7 @@ fn default_noise() -> f64 {
 ///     noise: 0.5,
 ///     targets: vec![vec![0.0, 0.0, 1.0, 0.5, 0.0]],
 ///     episode_steps: None,
+///     start_range: [0.0, 0.0],
 /// })?;
 /// let mut rng = derive(0, Purpose::Collect, &[0, 0, 0]);
 /// let rows = world.sample(&[0.5, 0.0, 0.0, 0.0, 0.0], 100, &mut rng)?;
@@ -245,7 +255,9 @@ fn draw(
     let mut left = n;
     while left > 0 {
         if motion.step() >= length {
-            motion.restart(State::default());
+            motion.restart(release(config, rng));
+        } else if motion.step() == 0 && motion.episode() == 0 {
+            *motion = Motion::new(release(config, rng));
         }
         let steps = left.min(length - motion.step());
         course
@@ -260,6 +272,22 @@ fn draw(
         rows.episodes.resize(n - left, motion.episode());
     }
     Ok(rows)
+}
+
+/// Where an episode begins.
+fn release(config: &PendulumConfig, rng: &mut Rng) -> State {
+    let [angle, velocity] = config.start_range;
+    if angle.max(velocity) <= 0.0 {
+        return State::default();
+    }
+    let mut within = |width: f64| {
+        let share: f64 = StandardUniform.sample(rng);
+        width * (2.0 * share - 1.0)
+    };
+    State {
+        angle_rad: within(angle),
+        velocity_rad_s: within(velocity),
+    }
 }
 
 fn check(config: &PendulumConfig) -> Result<()> {
@@ -277,6 +305,14 @@ fn check(config: &PendulumConfig) -> Result<()> {
             "episode_steps",
             "is 0: give at least 1, or leave it out for one long trajectory",
         ));
+    }
+    for (width, most) in config.start_range.iter().zip(MOST_START) {
+        if !(0.0..=most).contains(width) {
+            return Err(Error::setting(
+                "start_range",
+                format!("has a width of {width}: it must be from 0 to {most}"),
+            ));
+        }
     }
     for (index, task) in config.targets.iter().enumerate() {
         if task.len() != TASK_NAMES.len() {

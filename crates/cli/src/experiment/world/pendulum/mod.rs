@@ -32,9 +32,12 @@ pub(crate) struct Settings {
     noise: f64,
     /// The hidden targets, as tasks inside the box `[−1, 1]^5`.
     targets: Vec<Vec<f64>>,
-    /// Steps after which the pendulum starts again from rest; never if not given.
+    /// Steps after which the pendulum is let go anew; never if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     episode_steps: Option<usize>,
+    /// How far from upright and at rest it is let go, in radians and radians a second.
+    #[serde(default)]
+    start_range: [f64; 2],
 }
 
 impl WorldSettings for Settings {
@@ -73,6 +76,7 @@ impl WorldSettings for Settings {
             noise: self.noise,
             targets: self.targets.clone(),
             episode_steps: self.episode_steps,
+            start_range: self.start_range,
         })
         .map_err(|error| bad(error.to_string()))?;
         Ok(Box::new(world))

@@ -16,7 +16,7 @@ use crate::experiment::trial::{Contender, ORACLE, TargetDetails, TrialRecord};
 /// The strategy whose finds stand for the experiment.
 const FINDER: &str = "aware";
 /// The start that pictures show.
-const SHOWN: State = STARTS[2];
+const SHOWN: State = STARTS[0];
 /// Points of a run that pictures show: more than a curve can tell apart.
 const POINTS: usize = 400;
 
