@@ -37,8 +37,14 @@ impl Family {
     /// `sources` task features; nothing where there are no rows or too many unknowns.
     ///
     /// # Errors
-    /// A breakdown of the numerics.
+    /// More task features than the data have, or a breakdown of the numerics.
     pub fn fit(data: &TaskData, sources: usize, stages: Option<&[Stage]>) -> Result<Option<Self>> {
+        if sources > data.task_dim() {
+            return Err(Error::State(format!(
+                "a family over {sources} task features was asked for, but the data have {}: name at most those",
+                data.task_dim()
+            )));
+        }
         let problem = Problem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
         if problem.labels() == 0 || !is_solvable(d, sources) {
