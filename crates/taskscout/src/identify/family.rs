@@ -37,14 +37,21 @@ impl Family {
     /// `sources` task features; nothing where there are no rows or too many unknowns.
     ///
     /// # Errors
-    /// A breakdown of the numerics.
+    /// More task features than the data have, or a breakdown of the numerics.
     pub fn fit(data: &TaskData, sources: usize, stages: Option<&[Stage]>) -> Result<Option<Self>> {
+        if sources > data.task_dim() {
+            return Err(Error::State(format!(
+                "a family over {sources} task features was asked for, but the data have {}: name at most those",
+                data.task_dim()
+            )));
+        }
         let problem = Problem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
         if problem.labels() == 0 || !is_solvable(d, sources) {
             return Ok(None);
         }
-        let (matrix, rhs) = problem.full_equations(sources);
+        let (mut matrix, mut rhs) = problem.full_equations(sources);
+        let scales = even_out(&mut matrix, &mut rhs, d);
         let (values, vectors) = linalg::eigen(matrix.as_ref(), "the equations of the family")?;
         let values: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
         let rotated = linalg::product(vectors.transpose(), rhs.as_ref());
@@ -61,6 +68,7 @@ impl Family {
         let equations = Equations {
             matrix,
             rhs,
+            scales,
             features: d,
             square: problem.squares(),
             labels: problem.labels(),
@@ -124,10 +132,36 @@ impl Family {
     }
 }
 
+/// Divides the equations of every task feature by its size in the data, which is returned: penalties
+/// must not depend on the units of tasks.
+fn even_out(matrix: &mut Mat<f64>, rhs: &mut Mat<f64>, features: usize) -> Vec<f64> {
+    let size = |j: usize| {
+        let trace: f64 = (j * features..(j + 1) * features)
+            .map(|i| matrix[(i, i)])
+            .sum();
+        trace.sqrt()
+    };
+    let scales: Vec<f64> = (0..matrix.nrows() / features)
+        .map(size)
+        .map(|size| if size > 0.0 { size } else { 1.0 })
+        .collect();
+    // No task feature stands out, and all together stay as large as they were.
+    let mean = scales.iter().sum::<f64>() / scales.len() as f64;
+    let scales: Vec<f64> = scales.into_iter().map(|scale| scale / mean).collect();
+    for i in 0..matrix.nrows() {
+        let scale = scales[i / features];
+        (0..matrix.ncols()).for_each(|j| matrix[(i, j)] /= scale * scales[j / features]);
+        (0..rhs.ncols()).for_each(|output| rhs[(i, output)] /= scale);
+    }
+    scales
+}
+
 /// The normal equations of `M`, and what is needed to judge a penalty.
 struct Equations {
     matrix: Mat<f64>,
     rhs: Mat<f64>,
+    /// What the task features were divided by.
+    scales: Vec<f64>,
     features: usize,
     square: f64,
     labels: usize,
@@ -162,14 +196,7 @@ impl Equations {
                 .max(f64::MIN_POSITIVE)
                 .min(noise * 1e3);
             if step == PENALTY_STEPS {
-                let matrices = (0..outputs)
-                    .map(|o| Mat::from_fn(d, lambdas.len(), |a, i| flat[(i * d + a, o)]))
-                    .collect();
-                return Ok(Family {
-                    matrices,
-                    noise,
-                    inverse,
-                });
+                return Ok(self.family(&flat, inverse, noise));
             }
             for (j, lambda) in lambdas.iter_mut().enumerate() {
                 let wanted = noise * freedom[j] / size(j).max(f64::MIN_POSITIVE);
@@ -179,5 +206,24 @@ impl Equations {
         Err(Error::State(
             "the penalties of the family did not settle".into(),
         ))
+    }
+
+    /// The solution in the units of the task features.
+    fn family(&self, flat: &Mat<f64>, mut inverse: Mat<f64>, noise: f64) -> Family {
+        let (d, scales) = (self.features, &self.scales);
+        let of_output = |output: usize| {
+            Mat::from_fn(d, scales.len(), |a, i| {
+                flat[(i * d + a, output)] / scales[i]
+            })
+        };
+        let matrices = (0..flat.ncols()).map(of_output).collect();
+        for j in 0..inverse.ncols() {
+            (0..inverse.nrows()).for_each(|i| inverse[(i, j)] /= scales[i / d] * scales[j / d]);
+        }
+        Family {
+            matrices,
+            noise,
+            inverse,
+        }
     }
 }

@@ -54,6 +54,7 @@ mod family;
 mod level;
 mod likelihood;
 mod posterior;
+mod walkers;
 
 pub use family::Family;
 pub(crate) use family::is_solvable;
@@ -109,6 +110,9 @@ struct Explored {
     spread: Spread,
 }
 
+/// A way to find the box around the members that are not ruled out.
+type Extent = fn(&Landscape<'_>, &[f64], f64, &mut Rng) -> Result<(Vec<f64>, Vec<f64>)>;
+
 /// The place to look for a target.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
@@ -143,33 +147,27 @@ impl Search<'_> {
     /// Finds the parameters of a target from its rows, with a region and a predictor.
     ///
     /// # Errors
-    /// No rows, rows of other features, or a breakdown of the numerics.
+    /// No rows, rows of other features, a family of other task features, or a breakdown of the
+    /// numerics.
     pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
-        self.look(rows, None, rng)
+        self.look(
+            rows,
+            |land, best, limit, rng| land.extent(best, limit, rng),
+            rng,
+        )
     }
 
-    /// The same with part of the rows, starting from the region of all of them, which is kept.
-    pub(crate) fn again(
-        &self,
-        rows: &Statistics,
-        known: &Identified,
-        rng: &mut Rng,
-    ) -> Result<Identified> {
-        self.look(rows, Some(known), rng)
+    /// The same with a rough region, for predictors alone.
+    pub(crate) fn roughly(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
+        self.look(
+            rows,
+            |land, best, limit, rng| land.surroundings(best, limit, rng),
+            rng,
+        )
     }
 
-    fn look(
-        &self,
-        rows: &Statistics,
-        known: Option<&Identified>,
-        rng: &mut Rng,
-    ) -> Result<Identified> {
-        Error::check_length("a feature row of the target", self.family.dim(), rows.dim())?;
-        Error::check_length(
-            "an output row of the target",
-            self.family.outputs(),
-            rows.outputs(),
-        )?;
+    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<Identified> {
+        self.check(rows)?;
         if rows.count() == 0 {
             return Err(Error::State(
                 "a target without rows cannot be identified: tell the study some samples".into(),
@@ -178,7 +176,12 @@ impl Search<'_> {
         let sure = Likelihood::new(self.family, rows, None)?;
         let (best, _) = self.landscape(&sure, |land| land.best(rng))?;
         let open = self.family.covariance(&apply_row(self.features, &best));
-        let first = self.explore(&Likelihood::new(self.family, rows, Some(open))?, known, rng)?;
+        let likelihood = Likelihood::new(self.family, rows, Some(open))?;
+        let first = self.explore(
+            &likelihood,
+            |land, best, limit, rng| land.surroundings(best, limit, rng),
+            rng,
+        )?;
         // What the family leaves open differs from member to member: the mean over those that
         // the target may be.
         let open = self
@@ -191,16 +194,14 @@ impl Search<'_> {
             low,
             high,
             spread,
-        } = self.explore(&likelihood, known, rng)?;
+        } = self.explore(&likelihood, region, rng)?;
         let coefficients = (0..rows.outputs())
             .map(|output| {
                 let expected = self.family.coefficients(&spread.mean_features, output);
                 likelihood.updated(&expected, rows.moment(output))
             })
             .collect();
-        let found = self.landscape(&likelihood, |land| land.occam(least, rng))?;
-        // With many rows no draw comes near the best member, and the usual approximation holds.
-        let usual = -0.5 * self.space.dim() as f64 * (rows.count() as f64).ln();
+        let occam = self.landscape(&likelihood, |land| land.occam(least, rows.count(), rng))?;
         Ok(Identified {
             task: best,
             low,
@@ -208,30 +209,21 @@ impl Search<'_> {
             confidence: CONFIDENCE,
             draws: self.worth_sampling(rows, spread),
             coefficients,
-            log_odds: -0.5 * least + found.max(usual) - own_evidence(rows)?,
+            log_odds: -0.5 * least + occam - own_evidence(rows)?,
             noise: self.family.noise(),
         })
     }
 
-    /// The best member under a likelihood, the box around those not ruled out, and all of them.
-    fn explore(
-        &self,
-        likelihood: &Likelihood,
-        known: Option<&Identified>,
-        rng: &mut Rng,
-    ) -> Result<Explored> {
+    /// The best member under a likelihood, a box around those not ruled out, and all of them.
+    fn explore(&self, likelihood: &Likelihood, region: Extent, rng: &mut Rng) -> Result<Explored> {
         self.landscape(likelihood, |land| {
             let (best, least) = land.best(rng)?;
-            let (low, high) = match known {
-                Some(known) => (known.low.clone(), known.high.clone()),
-                None => {
-                    let parameters = self.space.dim();
-                    let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
-                    let spread = level::chi_square_quantile(CONFIDENCE, parameters);
-                    land.extent(&best, least + misfit.max(1.0) * spread)
-                }
-            };
-            let spread = land.spread(&best, &low, &high, rng);
+            let parameters = self.space.dim();
+            let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
+            let quantile = level::chi_square_quantile(CONFIDENCE, parameters);
+            let limit = least + misfit.max(1.0) * quantile;
+            let (low, high) = region(land, &best, limit, rng)?;
+            let spread = land.spread(&best, (&low, &high), limit, rng)?;
             Ok(Explored {
                 best,
                 least,
@@ -240,6 +232,23 @@ impl Search<'_> {
                 spread,
             })
         })
+    }
+
+    /// Whether family, space, features and rows belong together.
+    fn check(&self, rows: &Statistics) -> Result<()> {
+        let (family, features) = (self.family, self.features);
+        Error::check_length("a task", features.input_dim(), self.space.dim())?;
+        Error::check_length(
+            "the task features",
+            family.matrix(0).ncols(),
+            features.dim(),
+        )?;
+        Error::check_length("a feature row of the target", family.dim(), rows.dim())?;
+        Error::check_length(
+            "an output row of the target",
+            family.outputs(),
+            rows.outputs(),
+        )
     }
 
     /// The draws to keep: both doubts are variances of the function on the target's inputs.
@@ -286,13 +295,14 @@ impl Search<'_> {
     /// The member nearest to a function, by its distance on the inputs of some rows.
     ///
     /// # Errors
-    /// A function of other features.
+    /// A function or rows of other features.
     pub fn nearest(
         &self,
         coefficients: &[Vec<f64>],
         rows: &Statistics,
         rng: &mut Rng,
     ) -> Result<Vec<f64>> {
+        self.check(rows)?;
         let distance = self.distance(coefficients, rows)?;
         let atom = self
             .space

@@ -1,9 +1,8 @@
 //! Where in the space the target may be: its best member, a region, and a mean over all members.
 
 use faer::Mat;
-use rand::RngExt as _;
-use rand_distr::{Distribution as _, StandardNormal};
 
+use super::walkers::Walkers;
 use crate::error::Result;
 use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::rng::Rng;
@@ -11,18 +10,16 @@ use crate::space::{Space, TaskSpace as _};
 
 /// Most tasks of a finite space that are weighed one by one.
 const MOST_LISTED: usize = 1_000_000;
-/// Walkers of the sampler, and the steps that each takes before and while counting.
-const WALKERS: usize = 32;
-const SETTLING: usize = 200;
-const COUNTED: usize = 400;
-/// Every so many steps the walkers try to swap between far places.
-const JUMP_EVERY: usize = 10;
 /// Draws from the whole space.
 const PRIOR_DRAWS: usize = 4096;
-/// What overstepping the edge of a region by its whole height costs, in parameters.
+/// The same, to find out where members are not ruled out, and how often a step from the best one
+/// is halved for it.
+const LOOKS: usize = 512;
+const HALVINGS: i32 = 40;
+/// Draws that show how far apart the tasks of a space are.
+const SCOUTS: usize = 64;
+/// What overstepping the edge of a region by its whole height costs, in widths of the space.
 const STIFFNESS: f64 = 100.0;
-/// Tries to find a walker's place inside the space.
-const TRIES: usize = 100;
 
 /// `w ↦ −2 log p(y | w)` over a space.
 pub(super) struct Landscape<'a> {
@@ -32,7 +29,7 @@ pub(super) struct Landscape<'a> {
 }
 
 impl Landscape<'_> {
-    fn at(&self, task: &[f64]) -> f64 {
+    pub(super) fn at(&self, task: &[f64]) -> f64 {
         (self.value)(&apply_row(self.features, task))
     }
 
@@ -44,34 +41,96 @@ impl Landscape<'_> {
 
     /// The smallest box around all members whose value is at most `limit`: parameter by
     /// parameter, how far one can go.
-    pub(super) fn extent(&self, best: &[f64], limit: f64) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn extent(
+        &self,
+        best: &[f64],
+        limit: f64,
+        rng: &mut Rng,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let (mut low, mut high) = (best.to_vec(), best.to_vec());
         if let Some(tasks) = self.listed() {
             for task in tasks.iter().filter(|task| self.at(task) <= limit) {
                 stretch(&mut low, &mut high, task);
             }
-            return (low, high);
+            return Ok((low, high));
         }
         let slack = limit - self.at(best);
+        let scales = self.scales(rng)?;
+        let smooth = self.space.widths().iter().all(|&width| width > 0.0);
         for index in 0..best.len() {
             for side in [-1.0, 1.0] {
                 // Smooth across the edge, which is then overstepped by next to nothing.
                 let objective = |task: &[f64]| {
                     let excess = (self.at(task) - limit).max(0.0) / slack;
-                    STIFFNESS * excess * excess - side * (task[index] - best[index])
+                    STIFFNESS * excess * excess - side * (task[index] - best[index]) / scales[index]
                 };
-                let found = self.space.descend(&objective, best);
+                // Within one category the edge lies downhill of the best member; others have to be
+                // searched.
+                let found = if smooth {
+                    self.space.descend(&objective, best)
+                } else {
+                    self.space.minimise(&objective, rng)?.task
+                };
                 low[index] = low[index].min(found[index]);
                 high[index] = high[index].max(found[index]);
             }
         }
-        (low, high)
+        Ok((low, high))
+    }
+
+    /// How far apart tasks are, parameter by parameter; one where they do not differ.
+    fn scales(&self, rng: &mut Rng) -> Result<Vec<f64>> {
+        let mut low = self.space.sample(rng)?;
+        let mut high = low.clone();
+        for _ in 0..SCOUTS {
+            stretch(&mut low, &mut high, &self.space.sample(rng)?);
+        }
+        let apart = low.iter().zip(&high).map(|(low, high)| high - low);
+        Ok(apart
+            .map(|scale| if scale > 0.0 { scale } else { 1.0 })
+            .collect())
+    }
+
+    /// A box around the members whose value is at most `limit`, up to factors of two and from few
+    /// looks: where walkers start.
+    pub(super) fn surroundings(
+        &self,
+        best: &[f64],
+        limit: f64,
+        rng: &mut Rng,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
+        let (mut low, mut high) = (best.to_vec(), best.to_vec());
+        for _ in 0..LOOKS {
+            let task = self.space.sample(rng)?;
+            if self.at(&task) <= limit {
+                stretch(&mut low, &mut high, &task);
+            }
+        }
+        for (index, width) in self.space.widths().into_iter().enumerate() {
+            for side in [-width, width] {
+                let moved = |halvings: i32| {
+                    let mut task = best.to_vec();
+                    task[index] += side * 0.5_f64.powi(halvings);
+                    task
+                };
+                let inside = |task: &Vec<f64>| self.space.contains(task) && self.at(task) <= limit;
+                if let Some(task) = (0..HALVINGS).map(moved).find(inside) {
+                    stretch(&mut low, &mut high, &task);
+                }
+            }
+        }
+        Ok((low, high))
     }
 
     /// All members, each weighed by its likelihood, as the mean of their features: a sum where the
-    /// space is finite, else over walkers that propose each other's differences (differential
-    /// evolution Monte Carlo), started in the box `low` to `high`.
-    pub(super) fn spread(&self, best: &[f64], low: &[f64], high: &[f64], rng: &mut Rng) -> Spread {
+    /// space is finite, else over walkers, started where the value is at most `limit` in the box.
+    pub(super) fn spread(
+        &self,
+        best: &[f64],
+        (low, high): (&[f64], &[f64]),
+        limit: f64,
+        rng: &mut Rng,
+    ) -> Result<Spread> {
         let mut sum = Moments::new(self.features.dim());
         if let Some(tasks) = self.listed() {
             let least = self.at(best);
@@ -79,95 +138,36 @@ impl Landscape<'_> {
                 let weight = (-0.5 * (self.at(task) - least)).exp();
                 sum.add(&apply_row(self.features, task), weight);
             }
-            return sum.spread(Vec::new());
+            return Ok(sum.spread(Vec::new()));
         }
-        let mut walkers: Vec<(Vec<f64>, f64)> = (0..WALKERS)
-            .map(|_| self.walker(best, low, high, rng))
-            .collect();
-        let width = best.len() as f64;
-        for step in 0..SETTLING + COUNTED {
-            let stride = if step % JUMP_EVERY == 0 {
-                1.0
-            } else {
-                2.38 / (2.0 * width).sqrt()
-            };
-            for index in 0..WALKERS {
-                self.propose(&mut walkers, index, stride, (low, high), rng);
-                if step >= SETTLING {
-                    sum.add(&apply_row(self.features, &walkers[index].0), 1.0);
-                }
-            }
-        }
-        sum.spread(walkers.into_iter().map(|(task, _)| task).collect())
+        let mut walkers = Walkers::start(self, best, (low, high), limit, rng)?;
+        walkers.walk(rng, |task| {
+            sum.add(&apply_row(self.features, task), 1.0);
+        })?;
+        Ok(sum.spread(walkers.into_tasks()))
     }
 
-    /// Logarithm of the mean likelihood over the space, relative to the best member's: what the
-    /// rows had to pay for finding it. An upper bound, where few draws come near it.
-    pub(super) fn occam(&self, least: f64, rng: &mut Rng) -> Result<f64> {
-        let mut total = 0.0;
-        let tasks = match self.listed() {
-            Some(tasks) => tasks,
-            None => (0..PRIOR_DRAWS)
-                .map(|_| self.space.sample(rng))
-                .collect::<Result<_>>()?,
+    /// Logarithm of the mean likelihood over the space, relative to the best member's: what so many
+    /// rows had to pay for finding it. Draws stand for a space that cannot be listed; with many rows
+    /// none comes near the best member, and the usual approximation holds.
+    pub(super) fn occam(&self, least: f64, rows: usize, rng: &mut Rng) -> Result<f64> {
+        let mean = |tasks: &[Vec<f64>]| {
+            let weight = |task: &Vec<f64>| (-0.5 * (self.at(task) - least).max(0.0)).exp();
+            (tasks.iter().map(weight).sum::<f64>() / tasks.len().max(1) as f64).ln()
         };
-        for task in &tasks {
-            total += (-0.5 * (self.at(task) - least).max(0.0)).exp();
+        if let Some(tasks) = self.listed() {
+            return Ok(mean(&tasks));
         }
-        Ok((total / tasks.len().max(1) as f64).ln())
+        let tasks = (0..PRIOR_DRAWS)
+            .map(|_| self.space.sample(rng))
+            .collect::<Result<Vec<_>>>()?;
+        let usual = -0.5 * self.space.dim() as f64 * (rows as f64).ln();
+        Ok(mean(&tasks).max(usual))
     }
 
     fn listed(&self) -> Option<Vec<Vec<f64>>> {
         let few = self.space.count().is_some_and(|n| n <= MOST_LISTED);
         few.then(|| self.space.tasks()).flatten()
-    }
-
-    /// A place to start: somewhere in the box that is in the space, or else the best member.
-    fn walker(&self, best: &[f64], low: &[f64], high: &[f64], rng: &mut Rng) -> (Vec<f64>, f64) {
-        for _ in 0..TRIES {
-            let task: Vec<f64> = (0..best.len())
-                .map(|i| {
-                    let share: f64 = rng.random();
-                    // Nearer to the best than to the edge: few corners of the box are likely.
-                    let place = low[i] + share * (high[i] - low[i]);
-                    0.5 * (place + best[i])
-                })
-                .collect();
-            if self.space.contains(&task) {
-                let value = self.at(&task);
-                return (task, value);
-            }
-        }
-        (best.to_vec(), self.at(best))
-    }
-
-    /// One move of one walker along the difference of two others, accepted by its likelihood.
-    fn propose(
-        &self,
-        walkers: &mut [(Vec<f64>, f64)],
-        index: usize,
-        stride: f64,
-        (low, high): (&[f64], &[f64]),
-        rng: &mut Rng,
-    ) {
-        let other = |rng: &mut Rng| (index + 1 + rng.random_range(0..WALKERS - 1)) % WALKERS;
-        let (a, b) = (other(rng), other(rng));
-        let task: Vec<f64> = (0..low.len())
-            .map(|i| {
-                let jitter: f64 = StandardNormal.sample(rng);
-                walkers[index].0[i]
-                    + stride * (walkers[a].0[i] - walkers[b].0[i])
-                    + 1e-3 * jitter * (high[i] - low[i])
-            })
-            .collect();
-        let draw: f64 = rng.random();
-        if !self.space.contains(&task) {
-            return;
-        }
-        let value = self.at(&task);
-        if draw.ln() < 0.5 * (walkers[index].1 - value) {
-            walkers[index] = (task, value);
-        }
     }
 }
 

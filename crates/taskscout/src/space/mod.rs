@@ -172,6 +172,11 @@ impl Space {
         self.region().listing().map(region::Listing::count)
     }
 
+    /// How widely each parameter varies; zero where it is discrete or fixed.
+    pub(crate) fn widths(&self) -> Vec<f64> {
+        region::widths(self.region())
+    }
+
     /// All tasks as one row-major block, where they can be listed.
     #[must_use]
     pub fn task_matrix(&self) -> Option<std::borrow::Cow<'_, [f64]>> {

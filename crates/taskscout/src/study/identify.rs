@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::Study;
+use super::{Oracle, Study};
 use crate::data::{Stage, Statistics, TargetRows};
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
@@ -12,7 +12,7 @@ use crate::model::{Model, Phi, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
 use crate::space::TaskSpace as _;
 use crate::strategy::{Exploit, Nearest};
-use crate::target::TargetKind;
+use crate::target::{Target, TargetKind};
 use crate::train::guard::Member;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
@@ -32,7 +32,9 @@ impl Study {
                 if self.data.target_rows(target) == 0 || !self.can_identify(target) {
                     return Ok(None);
                 }
-                let phi = match self.on_features() {
+                // An oracle from outside may learn functions that the features cannot express.
+                let external = matches!(self.config.oracle, Oracle::External(_));
+                let phi = match self.on_features() && !external {
                     true => None,
                     false => Some(self.model()?),
                 };
@@ -77,12 +79,11 @@ impl Study {
                 return Ok(None);
             };
             let search = self.search(&family);
-            let found = self.known_member(target, stable, &search)?;
             let identified = match rows {
-                TargetRows::All => found,
+                TargetRows::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
-                    search.again(&statistics, &found, &mut self.finder(target, part))?
+                    search.roughly(&statistics, &mut self.finder(target, part))?
                 }
             };
             return Ok(Some(Member {
@@ -102,9 +103,11 @@ impl Study {
             return Ok(None);
         };
         let statistics = under.target_statistics(target, rows)?;
-        let identified = self
-            .search(&family)
-            .identify(&statistics, &mut self.finder(target, rows))?;
+        let (search, mut rng) = (self.search(&family), self.finder(target, rows));
+        let identified = match rows {
+            TargetRows::All => search.identify(&statistics, &mut rng)?,
+            _ => search.roughly(&statistics, &mut rng)?,
+        };
         Ok(Some(Member {
             identified,
             basis: Some(phi.clone()),
@@ -177,20 +180,20 @@ impl Study {
         Ok(family)
     }
 
-    /// The source task nearest to each target, where the strategy samples those.
-    pub(super) fn nearest(&self, model: &Model) -> Result<Vec<Nearest>> {
+    /// The source task nearest to each target, where the strategy samples those, and further ones
+    /// that it may be if half the budget has samples for all.
+    pub(super) fn nearest(&self, model: &Model, budget: usize) -> Result<Vec<Nearest>> {
         let config = &self.config;
         let mode = config.strategy.exploit;
         let continuous = config.space.count().is_none() && !config.task_features.is_identity();
-        let moments = |target: &crate::target::Target| !target.has_samples();
+        let moments = |target: &Target| !target.has_samples();
         if mode == Exploit::Design
             || (mode == Exploit::Auto && !continuous)
             || config.targets.iter().any(moments)
         {
             return Ok(Vec::new());
         }
-        let total: f64 = config.targets.iter().map(|target| target.weight).sum();
-        let mut nearest = Vec::with_capacity(config.targets.len());
+        let mut all = Vec::with_capacity(config.targets.len());
         for (index, target) in config.targets.iter().enumerate() {
             let found = match &target.kind {
                 TargetKind::Known { task } if config.space.contains(task) => {
@@ -199,17 +202,26 @@ impl Study {
                 TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
                 _ => self.nearest_to(index, model, mode)?,
             };
-            let Some((tasks, how)) = found else {
-                return Ok(Vec::new());
-            };
+            match found {
+                Some(found) => all.push(found),
+                None => return Ok(Vec::new()),
+            }
+        }
+        if 2 * all.iter().map(|(tasks, _)| tasks.len()).sum::<usize>() > budget {
+            all.iter_mut().for_each(|(tasks, _)| tasks.truncate(1));
+        }
+        let total: f64 = config.targets.iter().map(|target| target.weight).sum();
+        let of_target = |(target, (tasks, how)): (&Target, (Vec<Vec<f64>>, String))| {
             let weight = target.weight / total / tasks.len() as f64;
-            nearest.extend(tasks.into_iter().map(|task| Nearest {
+            let reason = format!("near target `{}`: {how}", target.name);
+            let one = move |task| Nearest {
                 task,
                 weight,
-                reason: format!("near target `{}`: {how}", target.name),
-            }));
-        }
-        Ok(nearest)
+                reason: reason.clone(),
+            };
+            tasks.into_iter().map(one)
+        };
+        Ok(config.targets.iter().zip(all).flat_map(of_target).collect())
     }
 
     /// The source task nearest to a target as it is known now, and how it was found.
@@ -251,12 +263,18 @@ impl Study {
     }
 
     /// The task whose function under the model is nearest to the target's own, on the target's
-    /// inputs.
+    /// inputs, or on those of the sources where it has none yet.
     fn nearest_embedding(&self, target: usize, model: &Model, rng: &mut Rng) -> Result<Vec<f64>> {
         let entry = &self.data.targets()[target];
         let mut seen = Statistics::new(model.dim(), self.data.outputs());
         for (fold, rows) in entry.folds.iter().zip(&entry.rows) {
             seen.merge(&model.representation.statistics(fold, rows)?)?;
+        }
+        if seen.count() == 0 {
+            for source in self.data.sources() {
+                let rows = (&source.statistics, &source.rows);
+                seen.merge(&model.representation.statistics(rows.0, rows.1)?)?;
+            }
         }
         let gram = seen.gram_matrix();
         let own = model.map.embedding(&entry.features, 0)?;

@@ -257,7 +257,7 @@ impl Study {
         };
         let knowledge = match (knowledge, &model) {
             (Some(knowledge), Some(model)) => Some(Knowledge {
-                nearest: self.nearest(model)?,
+                nearest: self.nearest(model, budget)?,
                 ..knowledge
             }),
             (knowledge, _) => knowledge,
