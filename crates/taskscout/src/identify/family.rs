@@ -104,15 +104,34 @@ impl Family {
     /// output.
     #[must_use]
     pub fn covariance(&self, task_features: &[f64]) -> Mat<f64> {
+        self.spread(task_features, self.noise)
+    }
+
+    /// The same for a noise variance of one.
+    pub(super) fn open(&self, task_features: &[f64]) -> Mat<f64> {
+        self.spread(task_features, 1.0)
+    }
+
+    fn spread(&self, task_features: &[f64], noise: f64) -> Mat<f64> {
         let d = self.dim();
         let mut covariance = Mat::<f64>::zeros(d, d);
         for (i, a) in task_features.iter().enumerate() {
             for (j, b) in task_features.iter().enumerate() {
                 let block = self.inverse.as_ref().submatrix(i * d, j * d, d, d);
-                covariance += faer::Scale(self.noise * a * b) * block;
+                covariance += faer::Scale(noise * a * b) * block;
             }
         }
         covariance
+    }
+
+    /// Task features that the functions are linear in.
+    pub(super) fn task_features(&self) -> usize {
+        self.matrices.first().map_or(0, Mat::ncols)
+    }
+
+    /// `K⁻¹ = (Σ_w ψ_Wψ_Wᵀ ⊗ G_w + Λ)⁻¹`, ordered task feature, then feature.
+    pub(super) fn inverse(&self) -> MatRef<'_, f64> {
+        self.inverse.as_ref()
     }
 }
 

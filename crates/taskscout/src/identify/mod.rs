@@ -53,10 +53,12 @@
 mod family;
 mod level;
 mod likelihood;
+mod misfit;
 mod posterior;
 
 pub use family::Family;
 pub(crate) use family::is_solvable;
+pub use misfit::{Misfit, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;
