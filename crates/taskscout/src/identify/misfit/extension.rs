@@ -20,6 +20,8 @@ const TRIED: usize = 6;
 const NAMED: usize = 3;
 /// Share of the excess that a remedy has to take away.
 const CLEAR_SHARE: f64 = 0.2;
+/// Share of the excess by which two remedies may differ by accident.
+const TIE_SHARE: f64 = 0.05;
 /// Steps towards the penalty of the new feature.
 const PENALTY_STEPS: usize = 20;
 
@@ -60,9 +62,21 @@ pub(super) fn remedies(
             });
         }
     }
-    found.sort_by(|a, b| a.residual.total_cmp(&b.residual));
+    let tie = misfit.blur.max(TIE_SHARE * misfit.excess());
+    simplest_first(&mut found, tie);
     found.truncate(NAMED);
     Ok(found)
+}
+
+/// Sorts by the residual, but puts the simplest of those that are as good as the best first: tasks
+/// in the corners of a box hardly tell `w1²` from the constant.
+fn simplest_first(found: &mut [Remedy], tie: f64) {
+    found.sort_by(|a, b| a.residual.total_cmp(&b.residual));
+    let Some(best) = found.first().map(|remedy| remedy.residual) else {
+        return;
+    };
+    let as_good = found.partition_point(|remedy| remedy.residual <= best + tie);
+    found[..as_good].sort_by_key(|remedy| remedy.exponents.iter().sum::<u32>());
 }
 
 /// Residual moments of every task under the family.
@@ -212,4 +226,33 @@ fn penalty(eigenvalues: &[f64], rotated: MatRef<'_, f64>, noise: f64) -> f64 {
         lambda = (noise * freedom / size.max(f64::MIN_POSITIVE)).clamp(low, high);
     }
     lambda
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_simplest_of_the_best_comes_first() {
+        let remedy = |exponents: [u32; 2], residual| Remedy {
+            feature: String::new(),
+            exponents: exponents.to_vec(),
+            residual,
+        };
+        let given = [
+            remedy([1, 0], 0.5),
+            remedy([2, 1], 0.29),
+            remedy([0, 2], 0.3),
+            remedy([0, 0], 0.31),
+        ];
+        let order = |tie| {
+            let mut found = given.to_vec();
+            simplest_first(&mut found, tie);
+            let order: Vec<f64> = found.iter().map(|remedy| remedy.residual).collect();
+            order
+        };
+        assert_eq!(order(0.05), [0.31, 0.3, 0.29, 0.5]);
+        assert_eq!(order(0.005), [0.29, 0.3, 0.31, 0.5]);
+        simplest_first(&mut [], 0.1);
+    }
 }

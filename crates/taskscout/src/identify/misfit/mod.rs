@@ -60,8 +60,8 @@ use crate::error::Result;
 
 /// Fewest tasks that must be predictable from the others.
 const FEWEST_TASKS: usize = 4;
-/// Standard errors beyond which a misfit is no accident.
-const BEYOND_BLUR: f64 = 3.0;
+/// Standard errors beyond which a misfit is no accident: with few tasks the tail is long.
+const BEYOND_BLUR: f64 = 4.0;
 /// Share of the noise below which a misfit does no harm.
 const HARMLESS: f64 = 0.05;
 /// Share of the labels' mean square that is rounding, where there is no noise.
@@ -80,8 +80,8 @@ pub struct Misfit {
     pub blur: f64,
     /// Tasks that could be judged.
     pub tasks: usize,
-    /// Features that would lower the residual clearly, the best first. Looked for where the misfit
-    /// is serious.
+    /// Features that would lower the residual clearly, by gain, but first the simplest of those that
+    /// are as good as the best. Looked for where the misfit is serious.
     pub remedies: Vec<Remedy>,
 }
 
