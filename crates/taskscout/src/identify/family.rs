@@ -112,23 +112,40 @@ impl Family {
     /// output.
     #[must_use]
     pub fn covariance(&self, task_features: &[f64]) -> Mat<f64> {
-        let p = task_features.len();
-        let outer = Mat::from_fn(p, p, |i, j| task_features[i] * task_features[j]);
-        self.mean_covariance(outer.as_ref())
+        self.mean_covariance(outer(task_features).as_ref())
     }
 
-    /// The same in the mean over members, given the second moment of their task features.
+    /// The same for a noise variance of one.
+    pub(super) fn open(&self, task_features: &[f64]) -> Mat<f64> {
+        self.spread(outer(task_features).as_ref(), 1.0)
+    }
+
+    /// The covariance in the mean over members, given the second moment of their task features.
     #[must_use]
     pub fn mean_covariance(&self, second_moment: MatRef<'_, f64>) -> Mat<f64> {
+        self.spread(second_moment, self.noise)
+    }
+
+    fn spread(&self, second_moment: MatRef<'_, f64>, noise: f64) -> Mat<f64> {
         let d = self.dim();
         let mut covariance = Mat::<f64>::zeros(d, d);
         for j in 0..second_moment.ncols() {
             for i in 0..second_moment.nrows() {
                 let block = self.inverse.as_ref().submatrix(i * d, j * d, d, d);
-                covariance += faer::Scale(self.noise * second_moment[(i, j)]) * block;
+                covariance += faer::Scale(noise * second_moment[(i, j)]) * block;
             }
         }
         covariance
+    }
+
+    /// Task features that the functions are linear in.
+    pub(super) fn task_features(&self) -> usize {
+        self.matrices.first().map_or(0, Mat::ncols)
+    }
+
+    /// `K⁻¹ = (Σ_w ψ_Wψ_Wᵀ ⊗ G_w + Λ)⁻¹`, ordered task feature, then feature.
+    pub(super) fn inverse(&self) -> MatRef<'_, f64> {
+        self.inverse.as_ref()
     }
 }
 
@@ -154,6 +171,11 @@ fn even_out(matrix: &mut Mat<f64>, rhs: &mut Mat<f64>, features: usize) -> Vec<f
         (0..rhs.ncols()).for_each(|output| rhs[(i, output)] /= scale);
     }
     scales
+}
+
+/// `v vᵀ`.
+fn outer(v: &[f64]) -> Mat<f64> {
+    Mat::from_fn(v.len(), v.len(), |i, j| v[i] * v[j])
 }
 
 /// The normal equations of `M`, and what is needed to judge a penalty.

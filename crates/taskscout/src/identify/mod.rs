@@ -53,11 +53,13 @@
 mod family;
 mod level;
 mod likelihood;
+mod misfit;
 mod posterior;
 mod walkers;
 
 pub use family::Family;
 pub(crate) use family::is_solvable;
+pub use misfit::{Misfit, Remedy};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;

@@ -57,7 +57,7 @@ impl Study {
     }
 
     /// Whether the family is small enough to be fitted on the features themselves.
-    fn on_features(&self) -> bool {
+    pub(super) fn on_features(&self) -> bool {
         is_solvable(self.data.feature_dim(), self.config.source_features())
     }
 

@@ -10,6 +10,7 @@ mod fits;
 mod identify;
 mod knowledge;
 mod load;
+mod misfit;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
 mod control;
+mod misfit;
 mod physics;
 mod runs;
 mod world;
