@@ -20,6 +20,8 @@ const FILES: [&str; 5] = [
 ];
 /// Where finished trials are kept, so that a stopped run can go on.
 const TRIALS: &str = "trials";
+/// Where pictures of a world's own are kept.
+const FIGURES: &str = "figures";
 /// Where models are kept.
 const MODELS: &str = "models";
 
@@ -124,6 +126,7 @@ impl RunFolder {
         }
         for (name, start, ending) in [
             ("", "loss-t", ".svg"),
+            (FIGURES, "", ".svg"),
             (TRIALS, "", ".csv"),
             (TRIALS, "", ".json"),
             (MODELS, "", ".safetensors"),
@@ -218,6 +221,14 @@ impl RunFolder {
         write_csv(&record.rows, &mut bytes)
             .map_err(|error| CliError::Failure(error.to_string()))?;
         write("csv", &bytes)
+    }
+
+    /// Writes a picture of a world's own.
+    pub(crate) fn write_figure(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let folder = self.path.join(FIGURES);
+        std::fs::create_dir_all(&folder).map_err(|error| self.unusable("create", &error))?;
+        write_atomically(folder.join(format!("{name}.svg")), bytes)
+            .map_err(|error| CliError::Failure(error.to_string()))
     }
 
     /// Writes a result file, whole or not at all.

@@ -38,17 +38,33 @@ pub(crate) fn publish(
     if options.quick {
         report.notes.push(QUICK.into());
     }
+    if let Some(note) = misfit(records) {
+        eprintln!("warning: {note}");
+        report.notes.push(note);
+    }
     prepared.world.report(records, &mut report)?;
     folder.write("results.csv", &table)?;
     folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
     for (name, picture) in pictures {
         folder.write(&name, picture.as_bytes())?;
     }
+    for figure in &report.figures {
+        let picture = figure.to_svg(Theme::Standalone, &figure.name);
+        folder.write_figure(&figure.name, picture.as_bytes())?;
+    }
     folder.write(
         "report.html",
         html_report(std::slice::from_ref(&report)).as_bytes(),
     )?;
     Ok(report)
+}
+
+/// What the task features cannot express, by the trial that shows it first.
+fn misfit(records: &[TrialRecord]) -> Option<String> {
+    records.iter().find_map(|record| {
+        let misfit = record.details.as_ref()?.misfit.as_ref()?;
+        Some(format!("{}: {misfit}", record.trial))
+    })
 }
 
 /// All rows by target, contender, seed and round.

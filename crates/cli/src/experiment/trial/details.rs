@@ -9,6 +9,9 @@ use taskscout::train::{Choice, Predictor, PredictorKind};
 pub(crate) struct TrialDetails {
     /// One for each target that the trial serves.
     pub(crate) targets: Vec<TargetDetails>,
+    /// What the task features cannot express, in a sentence; looked for with the first seed only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) misfit: Option<String>,
 }
 
 /// The details of a trial for one target.
@@ -63,6 +66,7 @@ impl TrialDetails {
     pub(super) fn new(targets: usize) -> Self {
         Self {
             targets: vec![TargetDetails::default(); targets],
+            misfit: None,
         }
     }
 

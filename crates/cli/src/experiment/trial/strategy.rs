@@ -43,6 +43,11 @@ pub(super) fn run<'a>(
         }
         on_round();
     }
+    if prepared.world.wants_details() && trial.seed == prepared.config.seed {
+        let misfit = course.study.misfit()?;
+        let serious = misfit.filter(taskscout::identify::Misfit::is_serious);
+        course.details.misfit = serious.map(|misfit| misfit.to_string());
+    }
     Ok(course)
 }
 
