@@ -130,10 +130,7 @@ fn a_product_of_kinds_and_a_box() {
         let found = world.identify(&family, &world.target(&task, 2, rng), seed);
         kinds += found.high[..3].iter().filter(|&&high| high > 0.5).count();
         mean += loss(&found.coefficients, &world.function(&task)) / 40.0;
-        best += loss(
-            &likeliest(&world, &family, &found),
-            &world.function(&task),
-        ) / 40.0;
+        best += loss(&likeliest(&world, &family, &found), &world.function(&task)) / 40.0;
     }
     // Two rows leave two or three kinds open, and walkers must reach all of them: about 0.6.
     assert!(kinds > 60, "{kinds}");
@@ -237,7 +234,11 @@ fn several_outputs_share_a_task() {
         ..world.clone()
     };
     let rng = &mut common::rng(6);
-    let alone = first.identify(&first.family(12, 1000, rng), &first.target(&task, 40, rng), 0);
+    let alone = first.identify(
+        &first.family(12, 1000, rng),
+        &first.target(&task, 40, rng),
+        0,
+    );
     let all: f64 = widths(&found).iter().sum();
     assert!(all < widths(&alone).iter().sum());
 }
@@ -358,7 +359,10 @@ fn what_cannot_be_done_is_said() {
     let other = Statistics::new(D + 1, 1);
     assert!(search.nearest(&[vec![0.0; D]], &other, rng).is_err());
     let bad = Samples::new(vec![f64::NAN; D], D, vec![0.0], 1);
-    assert!(matches!(bad, Err(ref error) if error.to_string().contains("row")), "{bad:?}");
+    assert!(
+        matches!(bad, Err(ref error) if error.to_string().contains("row")),
+        "{bad:?}"
+    );
     let nothing = TaskData::new(D, 1, 6);
     assert!(Family::fit(&nothing, 6, None).unwrap().is_none());
     assert!(matches!(
