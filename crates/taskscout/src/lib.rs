@@ -109,3 +109,8 @@ pub use error::{Error, Result};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
+
+/// The example of the book's page on identification.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/identification.md")]
+struct Identification;

@@ -249,3 +249,97 @@ impl Equations {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::Samples;
+    use crate::rng::{Purpose, Rng, derive};
+
+    const D: usize = 3;
+    const P: usize = 4;
+
+    fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
+        (0..n).map(|_| StandardNormal.sample(rng)).collect()
+    }
+
+    /// Data with task features of different sizes, and the same row by row: inputs `ψ_W ⊗ x`.
+    fn data(rng: &mut Rng) -> (TaskData, Vec<(Vec<f64>, f64)>) {
+        let (mut data, mut all) = (TaskData::new(D, 1, P), Vec::new());
+        let truth = normals(D * P, rng);
+        for _ in 0..8 {
+            let mut psi = normals(P, rng);
+            psi[1] *= 30.0;
+            let inputs = normals(10 * D, rng);
+            let mut outputs = Vec::new();
+            for x in inputs.chunks_exact(D) {
+                let both: Vec<f64> = psi
+                    .iter()
+                    .flat_map(|a| x.iter().map(move |b| a * b))
+                    .collect();
+                let y = linalg::dot(&both, &truth) + 0.5 * normals(1, rng)[0];
+                outputs.push(y);
+                all.push((both, y));
+            }
+            let rows = Samples::new(inputs, D, outputs, 1).unwrap();
+            data.add(&psi, &psi, Stage::WarmUp, 0, &rows).unwrap();
+        }
+        (data, all)
+    }
+
+    /// One ridge regression over all rows at once, with the penalties that the family settled on.
+    #[test]
+    fn the_family_is_a_ridge_regression_of_all_rows() {
+        let rng = &mut derive(1, Purpose::Test, &[]);
+        let (data, rows) = data(rng);
+        let family = Family::fit(&data, P, None).unwrap().unwrap();
+        let gram = Mat::from_fn(D * P, D * P, |i, j| {
+            rows.iter().map(|(x, _)| x[i] * x[j]).sum::<f64>()
+        });
+        let inverse = linalg::cholesky(family.inverse.as_ref(), "a test").unwrap();
+        let penalised = inverse.solve(Mat::<f64>::identity(D * P, D * P).as_ref());
+        let penalty = |i: usize, j: usize| penalised[(i, j)] - gram[(i, j)];
+        let largest = gram.norm_max();
+        let flat: Vec<f64> = (0..D * P)
+            .map(|i| family.matrices[0][(i % D, i / D)])
+            .collect();
+        for i in 0..D * P {
+            for j in (0..D * P).filter(|&j| j != i) {
+                assert!(penalty(i, j).abs() < 1e-9 * largest, "{i} {j}");
+            }
+            let lambda = penalty(D * (i / D), D * (i / D));
+            assert!((penalty(i, i) - lambda).abs() < 1e-9 * largest);
+            let moment: f64 = rows.iter().map(|(x, y)| x[i] * y).sum();
+            let image = linalg::apply(penalised.as_ref(), &flat)[i];
+            assert!((image - moment).abs() < 1e-8 * largest, "{i}");
+        }
+        let residual: f64 = rows
+            .iter()
+            .map(|(x, y)| (y - linalg::dot(x, &flat)).powi(2))
+            .sum();
+        let weighted = linalg::product(family.inverse.as_ref(), gram.as_ref());
+        let freedom: f64 = (0..D * P).map(|i| weighted[(i, i)]).sum();
+        let noise = residual / (rows.len() as f64 - freedom);
+        assert!((family.noise / noise - 1.0).abs() < 1e-6, "{noise}");
+    }
+
+    #[test]
+    fn the_covariance_is_that_of_the_dense_formula() {
+        let rng = &mut derive(2, Purpose::Test, &[]);
+        let family = Family::fit(&data(rng).0, P, None).unwrap().unwrap();
+        let psi = normals(P, rng);
+        let lift = Mat::from_fn(D * P, D, |i, a| if i % D == a { psi[i / D] } else { 0.0 });
+        let half = linalg::product(family.inverse.as_ref(), lift.as_ref());
+        let dense = linalg::product(lift.transpose(), half.as_ref());
+        let covariance = family.covariance(&psi);
+        for i in 0..D {
+            for j in 0..D {
+                let expected = family.noise * dense[(i, j)];
+                let scale = family.noise * (dense[(i, i)] * dense[(j, j)]).sqrt();
+                assert!((covariance[(i, j)] - expected).abs() < 1e-9 * scale);
+            }
+        }
+    }
+}

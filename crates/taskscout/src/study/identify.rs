@@ -287,3 +287,74 @@ impl Study {
         Ok(self.config.space.minimise(&distance, rng)?.task)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::{Samples, TARGET_FOLDS};
+    use crate::features::FeatureMap;
+    use crate::space::Space;
+    use crate::strategy::{StrategyConfig, StrategyKind};
+    use crate::study::StudyConfig;
+
+    fn rows(w: f64, n: usize, rng: &mut Rng) -> Samples {
+        let mut normal = || -> f64 { StandardNormal.sample(rng) };
+        let x: Vec<f64> = (0..2 * n).map(|_| normal()).collect();
+        let y = x
+            .chunks(2)
+            .map(|x| x[0] + w * x[1] - w * w * x[0] + 0.5 * normal())
+            .collect();
+        Samples::new(x, 2, y, 1).unwrap()
+    }
+
+    fn study(target: &Samples) -> Study {
+        let mut study = Study::new(StudyConfig {
+            task_features: FeatureMap::polynomial(1, 2, true).unwrap(),
+            ..StudyConfig::new(
+                Space::boxed(vec![0.0], vec![1.0]).unwrap(),
+                FeatureMap::identity(2).unwrap(),
+                vec![Target::unknown("t")],
+                StrategyConfig::new(StrategyKind::Passive),
+            )
+            .unwrap()
+        })
+        .unwrap();
+        study.tell_target(0, target).unwrap();
+        for item in study.ask(300).unwrap().items {
+            let rng = &mut derive(0, Purpose::Collect, &[item.id]);
+            let told = rows(item.task[0], item.n, rng);
+            study.tell(item.id, &told).unwrap();
+        }
+        study
+    }
+
+    /// Garbage in the labels of one fold must not move what is found without that fold.
+    #[test]
+    fn a_fold_left_out_is_not_seen() {
+        let honest = rows(0.4, 40, &mut derive(1, Purpose::Test, &[]));
+        let mut labels = honest.outputs().to_vec();
+        labels[..10].iter_mut().for_each(|y| *y = 9.0 - 5.0 * *y);
+        let garbled = Samples::new(honest.inputs().to_vec(), 2, labels, 1).unwrap();
+        let (honest, garbled) = (study(&honest), study(&garbled));
+        let changed = |fold: usize| {
+            let of = |study: &Study| study.data.targets()[0].folds[fold].clone();
+            of(&honest) != of(&garbled)
+        };
+        let mut without_garbage = 0;
+        for fold in 0..TARGET_FOLDS {
+            let others = (0..TARGET_FOLDS).any(|other| other != fold && changed(other));
+            let found = |study: &Study| {
+                // What all rows say is known by now, as when the guard asks.
+                study.identify().unwrap();
+                let rows = TargetRows::Without(fold);
+                let member = study.member(0, rows, None, false).unwrap();
+                member.unwrap().identified
+            };
+            assert_eq!(found(&honest) == found(&garbled), !others, "fold {fold}");
+            without_garbage += usize::from(changed(fold) && !others);
+        }
+        assert_eq!(without_garbage, 1);
+    }
+}
