@@ -162,7 +162,8 @@ pub(super) fn notes<'a>(rows: impl Iterator<Item = &'a ResultRow>, seeds: usize)
                 .to_owned(),
         );
     }
-    for curve in curves.iter().filter(|curve| curve.strategy != TARGET_ONLY) {
+    let judged = |curve: &&Curve| ![TARGET_ONLY, ORACLE].contains(&curve.strategy.as_str());
+    for curve in curves.iter().filter(judged) {
         notes.extend(incomplete(curve, seeds));
         notes.extend(reference.and_then(|reference| other_budget(curve, reference)));
     }

@@ -284,7 +284,8 @@ pub struct StrategyConfig {
 #[non_exhaustive]
 pub enum Exploit {
     /// The nearest task where the targets are found to be members of the source family, in a
-    /// continuous space with nonlinear task features; else the optimal design.
+    /// continuous space with nonlinear task features and a representation of at least half as many
+    /// directions; else the optimal design.
     #[default]
     Auto,
     /// The optimal design `q_2 = g(B ψ_W, A)`.

@@ -162,7 +162,7 @@ impl Study {
         };
         let model = self.cached(false, || Ok(model))?;
         let alone = |target, rows| self.alone(target, rows);
-        let identify = |target, rows, phi: &Phi| self.member(target, rows, Some(phi), false);
+        let identify = |target, rows, phi: &Phi| self.member(target, rows, phi, false);
         let targets = self.with_samples();
         guard::choose(
             &self.data,

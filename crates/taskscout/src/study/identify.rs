@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::{Oracle, Study};
+use super::Study;
 use crate::data::{Stage, Statistics, TargetRows};
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
@@ -32,13 +32,8 @@ impl Study {
                 if self.data.target_rows(target) == 0 || !self.can_identify(target) {
                     return Ok(None);
                 }
-                // An oracle from outside may learn functions that the features cannot express.
-                let external = matches!(self.config.oracle, Oracle::External(_));
-                let phi = match self.on_features() && !external {
-                    true => None,
-                    false => Some(self.model()?),
-                };
-                let phi = phi.as_ref().map(|model| &model.representation);
+                let model = self.model()?;
+                let phi = &model.representation;
                 let found = self.member(target, TargetRows::All, phi, false)?;
                 Ok(found.map(|member| member.identified))
             })
@@ -62,19 +57,20 @@ impl Study {
     }
 
     /// A target as a member of the family, from some of its rows. The family is that of the
-    /// features where `φ` is a matrix and they are few enough, else that of `φ`.
+    /// features where `φ` is a matrix that leaves out little of it, else that of `φ`, which then
+    /// has far fewer unknowns.
     pub(super) fn member(
         &self,
         target: usize,
         rows: TargetRows,
-        phi: Option<&Phi>,
+        phi: &Phi,
         stable: bool,
     ) -> Result<Option<Member>> {
         if !self.can_identify(target) {
             return Ok(None);
         }
-        let linear = phi.is_none_or(|phi| phi.linear().is_some());
-        if linear && self.on_features() {
+        let full = phi.linear().is_some() && 2 * phi.dim() >= self.config.source_features();
+        if full && self.on_features() {
             let Some(family) = self.family(stable)? else {
                 return Ok(None);
             };
@@ -91,7 +87,6 @@ impl Study {
                 basis: None,
             }));
         }
-        let Some(phi) = phi else { return Ok(None) };
         if !is_solvable(phi.dim(), self.config.source_features()) {
             return Ok(None);
         }
@@ -186,9 +181,11 @@ impl Study {
         let config = &self.config;
         let mode = config.strategy.exploit;
         let continuous = config.space.count().is_none() && !config.task_features.is_identity();
+        // Where few directions carry many task features, the design needs fewer samples.
+        let full = 2 * model.dim() >= config.source_features();
         let moments = |target: &Target| !target.has_samples();
         if mode == Exploit::Design
-            || (mode == Exploit::Auto && !continuous)
+            || (mode == Exploit::Auto && !(continuous && full))
             || config.targets.iter().any(moments)
         {
             return Ok(Vec::new());
@@ -237,7 +234,7 @@ impl Study {
             Purpose::Search,
             &[self.rounds as u64, target as u64],
         );
-        let member = self.member(target, TargetRows::All, Some(&model.representation), stable)?;
+        let member = self.member(target, TargetRows::All, &model.representation, stable)?;
         if let Some(member) = member.filter(|member| member.identified.belongs()) {
             let Identified { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
