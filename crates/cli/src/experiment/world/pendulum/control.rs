@@ -17,7 +17,7 @@ use crate::error::Result;
 pub(super) const NO_MODEL: &str = "no model";
 pub(super) const TRUE_MODEL: &str = "true f";
 
-/// How well a controller did, in the mean over starts and seeds.
+/// How well a controller did, in the mean over starts and seeds; no numbers if every run was lost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub(super) struct Score {
     /// Mean of |θ| over 20 s.
@@ -59,9 +59,19 @@ pub(super) fn scores(
 
 fn score(runs: &[Option<ControlRun>]) -> Score {
     let kept: Vec<&ControlRun> = runs.iter().flatten().collect();
-    let share = 1.0 / kept.len().max(1) as f64;
+    let lost = runs.len() - kept.len();
+    if kept.is_empty() {
+        // Zeros would be the best score of all.
+        return Score {
+            mean_angle: f64::NAN,
+            rms: f64::NAN,
+            settled_angle: f64::NAN,
+            lost,
+        };
+    }
+    let share = 1.0 / kept.len() as f64;
     let mut score = Score {
-        lost: runs.len() - kept.len(),
+        lost,
         ..Score::default()
     };
     for run in kept {

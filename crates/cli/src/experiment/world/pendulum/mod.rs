@@ -2,6 +2,8 @@
 
 mod control;
 mod report;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
@@ -85,7 +87,8 @@ impl WorldSettings for Settings {
 
 /// A target's name: its parameters, as `--target` takes them.
 fn name(task: &[f64]) -> String {
-    let number = |value: &f64| value.to_string();
+    // Zero has one name, whatever its sign.
+    let number = |value: &f64| (value + 0.0).to_string();
     task.iter().map(number).collect::<Vec<_>>().join(",")
 }
 

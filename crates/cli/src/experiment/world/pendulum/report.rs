@@ -35,6 +35,10 @@ pub(super) fn add(
             several: world.config().targets.len() > 1,
             trials,
         };
+        // Where every trial of a target failed, the summary has no place for it.
+        if target.own().next().is_none() {
+            continue;
+        }
         target.add_identified(report)?;
         target.add_path(report);
         target.add_control(report)?;
@@ -280,7 +284,7 @@ impl<'a> Target<'a> {
     fn control_table(&self, scores: &[(String, Score)]) -> ReportTable {
         let truth = scores.iter().find(|(name, _)| name == TRUE_MODEL);
         let ratio = |score: &Score| match truth {
-            Some((_, best)) if best.mean_angle > 0.0 => {
+            Some((_, best)) if best.mean_angle > 0.0 && score.mean_angle.is_finite() => {
                 format!("{:.2}", score.mean_angle / best.mean_angle)
             }
             _ => String::new(),
@@ -293,6 +297,17 @@ impl<'a> Target<'a> {
             let found = scores.iter().find(|(name, _)| name == wanted);
             found.map_or(f64::NAN, |(_, score)| score.mean_angle)
         };
+        let lost: Vec<String> = scores
+            .iter()
+            .filter(|(_, score)| score.lost > 0)
+            .map(|(name, score)| format!("{name} {}", score.lost))
+            .collect();
+        if !lost.is_empty() {
+            caption += &format!(
+                "Left out are runs in which the pendulum ran away: {}. ",
+                lost.join(", ")
+            );
+        }
         if angle(NO_MODEL) < angle(TRUE_MODEL) {
             caption += "Here the wind itself drives the pendulum upright, so that cancelling it costs: \
                         the mean angle does not rank the true model first, the settled angle does.";
@@ -300,10 +315,10 @@ impl<'a> Target<'a> {
         let row = |(name, score): &(String, Score)| {
             vec![
                 name.clone(),
-                format!("{:.4}", score.mean_angle),
+                decimals(score.mean_angle),
                 ratio(score),
-                format!("{:.4}", score.rms),
-                format!("{:.4}", score.settled_angle),
+                decimals(score.rms),
+                decimals(score.settled_angle),
             ]
         };
         ReportTable {
@@ -321,5 +336,13 @@ impl<'a> Target<'a> {
             rows: scores.iter().map(row).collect(),
             caption,
         }
+    }
+}
+
+/// A number of the table; a dash where there is none.
+fn decimals(value: f64) -> String {
+    match value.is_finite() {
+        true => format!("{value:.4}"),
+        false => "–".into(),
     }
 }

@@ -1,0 +1,335 @@
+//! `reproduce pendulum`, end to end with the real binary.
+
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use taskscout_report::{ResultRow, read_csv};
+
+/// Two of the paper's targets.
+const CALM: &str = "0,0,1,0.5,0";
+const WINDY: &str = "0,-1,0.5,0,0.5";
+/// About the least that says anything.
+const SMALL: &str = "--budget-scale 0.1 --n-target 400 --strategies passive,aware";
+
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn taskscout(&self, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taskscout"))
+            .args(line.split_whitespace())
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+
+    /// Runs the experiment into a folder and hands back what it said beside its table.
+    fn reproduce(&self, out: &str, options: &str) -> String {
+        let output = self.taskscout(&format!("reproduce pendulum --out {out} {options}"));
+        assert!(output.status.success(), "{options}: {}", stderr(&output));
+        stderr(&output)
+    }
+
+    fn refused(&self, line: &str, parts: &[&str]) {
+        let output = self.taskscout(line);
+        let message = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert!(output.stdout.is_empty(), "{line}");
+        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
+        for part in parts {
+            assert!(message.contains(part), "`{part}` in: {message}");
+        }
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// The results without what a clock measured.
+fn results(folder: &Path) -> Vec<ResultRow> {
+    let file = std::fs::File::open(folder.join("results.csv")).unwrap();
+    let rows = read_csv(file, "results.csv").unwrap();
+    let timeless = |row| ResultRow {
+        collect_s: 0.0,
+        train_s: 0.0,
+        design_s: 0.0,
+        ..row
+    };
+    rows.into_iter().map(timeless).collect()
+}
+
+/// The summary without what a clock measured.
+fn summary(folder: &Path) -> Value {
+    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap();
+    let mut summary: Value = serde_json::from_str(&text).unwrap();
+    for (_, strategy) in summary["strategies"].as_object_mut().into_iter().flatten() {
+        strategy["seconds"] = Value::Null;
+    }
+    summary
+}
+
+/// The files of a folder by name, with their bytes.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    files(folder).into_iter().map(|(name, _)| name).collect()
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let entries = value.as_array().unwrap().iter();
+    entries.map(|entry| entry.as_f64().unwrap()).collect()
+}
+
+/// What a part of a summary says of one target's parameters and controllers.
+fn check_target(part: &Value, seeds: usize) {
+    let found = part["identified"].as_array().unwrap();
+    assert_eq!(found.len(), seeds);
+    for (seed, one) in found.iter().enumerate() {
+        assert_eq!(one["seed"], seed);
+        let [w, low, high] = ["w", "low", "high"].map(|key| numbers(&one[key]));
+        assert_eq!((w.len(), low.len(), high.len()), (5, 5, 5));
+        for ((w, low), high) in w.iter().zip(&low).zip(&high) {
+            assert!(-1.0 <= *low && low <= w && w <= high && *high <= 1.0);
+        }
+    }
+    for name in ["no-model", "target-only", "passive", "aware", "true-f"] {
+        let score = &part["control"][name];
+        assert!(score["mean_angle"].as_f64().unwrap() > 0.0, "{name}");
+        assert!(score["rms"].as_f64().unwrap() > 0.0, "{name}");
+        assert!(score["settled_angle"].is_number(), "{name}");
+    }
+    assert!(part["control"].get("oracle").is_none());
+    let settled = |name: &str| part["control"][name]["settled_angle"].as_f64().unwrap();
+    assert!(settled("true-f") < 0.1 * settled("no-model"));
+}
+
+#[test]
+fn one_target_is_reported_at_the_top() {
+    let scratch = Scratch::new();
+    scratch.reproduce("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
+    let out = scratch.path("out");
+    let rows = results(&out);
+    // 2 seeds × (2 strategies and the oracle × 5 rounds + target-only).
+    assert_eq!(rows.len(), 2 * (3 * 5 + 1));
+    assert!(rows.iter().all(|row| row.target.as_deref() == Some(CALM)));
+    let summary = summary(&out);
+    assert!(summary.get("targets").is_none());
+    let strategies: Vec<&String> = summary["strategies"].as_object().unwrap().keys().collect();
+    for name in ["target-only", "passive", "aware", "oracle"] {
+        assert!(strategies.contains(&&name.to_owned()), "{strategies:?}");
+    }
+    check_target(&summary, 2);
+    assert_eq!(summary["identified_by"]["strategy"], "aware");
+    assert_eq!(summary["identified_by"]["of"], 2);
+    assert_eq!(
+        names(&out.join("figures")),
+        ["control.svg", "path.svg", "portraits.svg"]
+    );
+    assert!(out.join("loss.svg").exists());
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    for part in ["Angle under control", "Phase portraits", "true f"] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn neither_jobs_nor_a_stop_change_a_byte() {
+    let scratch = Scratch::new();
+    let line = format!("{SMALL} --seeds 2 --target {CALM}");
+    for jobs in ["1", "2"] {
+        scratch.reproduce(jobs, &format!("{line} --jobs {jobs}"));
+    }
+    let (one, two) = (scratch.path("1"), scratch.path("2"));
+    let compare = |what: &str| {
+        assert_eq!(results(&one), results(&two), "{what}");
+        assert_eq!(summary(&one), summary(&two), "{what}");
+        for (a, b) in files(&one.join("figures"))
+            .iter()
+            .zip(&files(&two.join("figures")))
+        {
+            assert_eq!(a.0, b.0, "{what}");
+            assert!(a.1 == b.1, "{what}: {}", a.0);
+        }
+        let details = |folder: &Path| {
+            let mut kept = files(&folder.join("trials"));
+            kept.retain(|(name, _)| name.ends_with(".json"));
+            kept
+        };
+        assert_eq!(details(&one).len(), 2 * 4);
+        assert!(details(&one) == details(&two), "{what}: details");
+    };
+    compare("jobs");
+
+    // A stop loses whole trials, and a torn one counts as lost.
+    for lost in ["results.csv", "summary.json", "trials/aware-t0-1.csv"] {
+        std::fs::remove_file(two.join(lost)).unwrap();
+    }
+    std::fs::remove_file(two.join("trials/passive-t0-0.json")).unwrap();
+    std::fs::write(two.join("trials/oracle-t0-1.json"), "{\"targets\": [").unwrap();
+    std::fs::remove_dir_all(two.join("figures")).unwrap();
+    let said = scratch.reproduce("2", &format!("{line} --resume"));
+    assert_eq!(
+        said.matches("kept from the run before").count(),
+        5,
+        "{said}"
+    );
+    compare("resume");
+}
+
+#[test]
+fn several_targets_are_told_apart() {
+    let scratch = Scratch::new();
+    let targets = format!("--target {CALM} --target {WINDY}");
+    let line = format!("{SMALL} --seeds 1 {targets}");
+    scratch.reproduce("each", &line);
+    scratch.reproduce("joint", &format!("{line} --joint-targets"));
+    for out in ["each", "joint"] {
+        let folder = scratch.path(out);
+        let rows = results(&folder);
+        assert_eq!(rows.len(), 2 * (3 * 5 + 1), "{out}");
+        let summary = summary(&folder);
+        assert!(
+            summary["strategies"]
+                .as_object()
+                .is_none_or(|of| of.is_empty())
+        );
+        assert!(summary.get("identified").is_none() && summary.get("control").is_none());
+        let parts = summary["targets"].as_array().unwrap();
+        assert_eq!(parts.len(), 2);
+        for (part, name) in parts.iter().zip([CALM, WINDY]) {
+            assert_eq!(part["target"], name);
+            assert!(part["strategies"]["oracle"]["final_loss"]["mean"].is_number());
+            check_target(part, 1);
+        }
+        assert_ne!(parts[0]["identified"], parts[1]["identified"]);
+        let figures = names(&folder.join("figures"));
+        for stem in ["control", "path", "portraits"] {
+            for target in 0..2 {
+                let name = format!("{stem}-t{target}.svg");
+                assert!(figures.contains(&name), "{out}: {figures:?}");
+            }
+        }
+        assert!(folder.join("loss-t0.svg").exists() && folder.join("loss-t1.svg").exists());
+    }
+    // One study for both, and one budget: half of it for each target.
+    let joint = scratch.path("joint/trials");
+    assert!(joint.join("aware-0.csv").exists() && !joint.join("aware-t0-0.csv").exists());
+    let last = |out: &str| results(&scratch.path(out)).pop().unwrap().budget;
+    assert_eq!(last("each"), last("joint"));
+    // The same target alone is the same trial.
+    scratch.reproduce("alone", &format!("{SMALL} --seeds 1 --target {CALM}"));
+    let alone = results(&scratch.path("alone"));
+    assert_eq!(alone, results(&scratch.path("each"))[..alone.len()]);
+}
+
+#[test]
+fn features_without_the_constant_are_warned_of() {
+    let scratch = Scratch::new();
+    let line = "--seeds 1 --strategies aware --target 0,0,1,0.5,0 --budget-scale 0.5";
+    let said = scratch.reproduce("paper", &format!("{line} --task-features paper"));
+    let warning = said.lines().find(|line| line.starts_with("warning: "));
+    let warning = warning.unwrap_or_else(|| panic!("no warning: {said}"));
+    assert!(warning.contains("cannot express these tasks"), "{warning}");
+    assert!(warning.contains("adding the constant"), "{warning}");
+    let page = std::fs::read_to_string(scratch.path("paper/report.html")).unwrap();
+    assert!(page.contains("cannot express these tasks"));
+    let said = scratch.reproduce("affine", line);
+    assert!(!said.contains("warning: "), "{said}");
+}
+
+#[test]
+fn what_cannot_be_a_target_is_refused() {
+    let scratch = Scratch::new();
+    let pendulum = "reproduce pendulum --out out";
+    for (options, parts) in [
+        ("--n-target 0", &["target.samples", "is 0"][..]),
+        ("--target 0,0,1.5,0,0", &["1.5", "w3"]),
+        ("--target 0,0,1,0.5", &["4", "5"]),
+        ("--target 0,0,nan,0,0", &["entry 3", "`nan`"]),
+        (
+            "--target 0,0,1,0,0 --target 0,0,1.0,0,0",
+            &["0,0,1,0,0", "twice"],
+        ),
+        (
+            "--target 0,0,1,0,0 --target -0,0,1,0,0",
+            &["0,0,1,0,0", "twice"],
+        ),
+        ("--matrix-seed 3", &["--matrix-seed", "leave it out"]),
+    ] {
+        scratch.refused(&format!("{pendulum} {options}"), parts);
+    }
+    scratch.refused(
+        &format!("reproduce fourier --out out --target {CALM}"),
+        &["--target ", "pendulum", "leave it out"],
+    );
+    assert!(!scratch.path("out").exists(), "nothing is left behind");
+}
+
+#[test]
+fn saved_models_predict() {
+    let scratch = Scratch::new();
+    let line = format!("{SMALL} --seeds 1 --target {CALM} --save-models");
+    scratch.reproduce("out", &line);
+    std::fs::write(scratch.path("x.csv"), "angle,velocity\n0.5,0\n-1,2\n").unwrap();
+    let mut saved = names(&scratch.path("out/models"));
+    saved.retain(|name| !name.starts_with("oracle"));
+    let expected = ["aware", "passive", "target-only"];
+    assert_eq!(
+        saved,
+        expected.map(|name| format!("{name}-t0-seed0.safetensors"))
+    );
+    for name in saved {
+        let line = format!("predict out/models/{name} --inputs x.csv --json");
+        let output = scratch.taskscout(&line);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(told["target"], CALM);
+        let predictions = told["predictions"].as_array().unwrap();
+        assert_eq!(predictions.len(), 2);
+        for one in predictions {
+            assert!(one["y"].is_number() && one["y_std"].as_f64().unwrap() > 0.0);
+        }
+    }
+}
+
+#[test]
+fn with_few_target_samples_sources_help() {
+    let scratch = Scratch::new();
+    let line =
+        "--seeds 3 --budget-scale 0.25 --n-target 200 --strategies aware --target 0,0,1,0.5,0";
+    scratch.reproduce("out", line);
+    let rows = results(&scratch.path("out"));
+    let last = |strategy: &str, seed: u64| {
+        let own = |row: &&ResultRow| row.strategy == strategy && row.seed == seed;
+        let row = rows.iter().rfind(own).unwrap();
+        row.returned_loss.unwrap()
+    };
+    for seed in 0..3 {
+        let [alone, aware, oracle] =
+            ["target-only", "aware", "oracle"].map(|strategy| last(strategy, seed));
+        assert!(2.0 * aware < alone, "seed {seed}: {aware} against {alone}");
+        assert!(oracle < aware, "seed {seed}: {oracle} against {aware}");
+    }
+}
