@@ -100,6 +100,9 @@ impl Held {
     /// Nothing, where the task has too few rows for a fit of its own.
     fn new(family: &Family, index: usize, task: &Task) -> Result<Option<Self>> {
         let statistics = &task.statistics;
+        if statistics.count() <= statistics.dim() {
+            return Ok(None);
+        }
         let gram = statistics.gram_matrix();
         let (values, vectors) = linalg::eigen(gram.as_ref(), "the Gram matrix of a task")?;
         let floor = FLAT * values.first().copied().unwrap_or(0.0);

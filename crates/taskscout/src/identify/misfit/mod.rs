@@ -17,7 +17,7 @@
 //! e = (I − H)⁻¹ (z − R M ψ_W),   of expected square σ² tr (I − H)⁻¹ if ψ_W suffices.
 //! ```
 //!
-//! Tasks count where they have rows enough for a fit of their own, and where the others pin them
+//! Tasks count where they have rows enough for a fit of their own (more than features), and where the others pin them
 //! down. What the residual has beyond its expectation is the misfit. Where it is serious, monomials
 //! of the parameters that `ψ_W` lacks are tried: a score test on the residual moments ranks them, and
 //! the best are added to the family, by a block of its equations, to see what they bring.
@@ -64,6 +64,9 @@ const FEWEST_TASKS: usize = 4;
 const BEYOND_BLUR: f64 = 4.0;
 /// Share of the noise below which a misfit does no harm.
 const HARMLESS: f64 = 0.05;
+/// Times what finite data leave open, which is known to a factor only: below, more data help more
+/// than other features.
+const BEYOND_OPEN: f64 = 2.0;
 /// Share of the labels' mean square that is rounding, where there is no noise.
 const ROUNDING: f64 = 1e-6;
 
@@ -147,10 +150,13 @@ impl Misfit {
     }
 
     /// Whether the residual is clearly above what noise and finite data explain: beyond what the
-    /// number of labels can blur, and by more than a few percent.
+    /// number of labels can blur, by more than a few percent of the noise, and by more than finite
+    /// data leave open.
     #[must_use]
     pub fn is_serious(&self) -> bool {
-        self.excess() > (BEYOND_BLUR * self.blur).max(HARMLESS * self.noise)
+        let open = self.expected - self.noise;
+        let limit = (BEYOND_BLUR * self.blur).max(HARMLESS * self.noise);
+        self.excess() > limit.max(BEYOND_OPEN * open)
     }
 }
 
@@ -170,7 +176,9 @@ impl fmt::Display for Misfit {
             Some(Remedy {
                 feature, residual, ..
             }) => write!(f, "adding {feature} would bring it to {}", Short(*residual)),
-            None => f.write_str("no monomial of low degree would help, so try other features"),
+            None => f.write_str(
+                "no monomial of low degree would help, so try other features of tasks or inputs",
+            ),
         }
     }
 }

@@ -105,8 +105,8 @@ fn a_missing_quadratic_is_named() {
     }
 }
 
-/// Measured over 400 data sets: the excess in units of the blur has mean 0.04 and deviation 0.95;
-/// its largest value is 3.8, with seven tasks.
+/// Measured over 1,000 other data sets of these sizes: the excess in units of the blur has mean −0.06
+/// and deviation 0.92; one of them is called serious.
 #[test]
 fn features_that_suffice_raise_no_alarm() {
     let features = linear_and(&[[0, 0, 0]]);
