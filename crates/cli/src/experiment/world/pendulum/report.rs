@@ -309,8 +309,8 @@ impl<'a> Target<'a> {
             );
         }
         if angle(NO_MODEL) < angle(TRUE_MODEL) {
-            caption += "Here the wind itself drives the pendulum upright, so that cancelling it costs: \
-                        the mean angle does not rank the true model first, the settled angle does.";
+            caption += "Here the residual torque itself drives the pendulum upright, so that cancelling it \
+                        costs: the mean angle does not rank the true model first.";
         }
         let row = |(name, score): &(String, Score)| {
             vec![
