@@ -287,6 +287,7 @@ impl Study {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Linear;
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
@@ -346,7 +347,10 @@ mod tests {
                 // What all rows say is known by now, as when the guard asks.
                 study.identify().unwrap();
                 let rows = TargetRows::Without(fold);
-                let member = study.member(0, rows, None, false).unwrap();
+                let phi = Linear::from_matrix(faer::Mat::identity(2, 2))
+                    .unwrap()
+                    .into();
+                let member = study.member(0, rows, &phi, false).unwrap();
                 member.unwrap().identified
             };
             assert_eq!(found(&honest) == found(&garbled), !others, "fold {fold}");

@@ -16,6 +16,7 @@ fn study(task_features: TaskFeatures, rounds: usize, seed: u64) -> Study {
         noise: 0.5,
         targets: vec![vec![0.0, 0.0, 1.0, 0.5, 0.0]],
         episode_steps: None,
+        start_range: [0.0, 0.0],
     })
     .unwrap();
     let config = StudyConfig {

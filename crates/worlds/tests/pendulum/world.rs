@@ -20,6 +20,7 @@ fn config() -> PendulumConfig {
         noise: 0.5,
         targets: vec![GUSTY.to_vec(), STILL.to_vec()],
         episode_steps: None,
+        start_range: [0.0, 0.0],
     }
 }
 
@@ -144,6 +145,9 @@ fn what_does_not_fit_is_refused() {
     assert!(refused(&|config| config.targets[0] = vec![0.0]).contains("row 0 has 1 values"));
     assert!(refused(&|config| config.noise = f64::NAN).starts_with("`noise` is NaN"));
     assert!(refused(&|config| config.episode_steps = Some(0)).starts_with("`episode_steps`"));
+    for range in [[-0.1, 0.0], [4.0, 0.0], [1.0, f64::NAN]] {
+        assert!(refused(&|config| config.start_range = range).starts_with("`start_range`"));
+    }
     let three = |config: &mut PendulumConfig| {
         config.input_features = FeatureMap::identity(3).unwrap();
     };

@@ -252,7 +252,7 @@ fn the_verdict_is_one_sentence() {
     );
     let helpless = Misfit {
         remedies: Vec::new(),
-        ..misfit.clone()
+        ..misfit
     };
     assert!(helpless.to_string().contains("try other features"));
     let sound = Misfit {
