@@ -80,7 +80,11 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
             summary["experiments"][name.as_str()],
             json(all.join(name).join("summary.json"))
         );
-        for file in ["settings.json", "results.csv", "loss.svg", "report.html"] {
+        let several = summary["experiments"][name.as_str()]
+            .get("targets")
+            .is_some();
+        let picture = if several { "loss-t0.svg" } else { "loss.svg" };
+        for file in ["settings.json", "results.csv", picture, "report.html"] {
             assert!(all.join(name).join(file).exists(), "{name}/{file}");
         }
         assert!(page.contains(&format!(">{name}</a>")), "a link to {name}");

@@ -44,7 +44,8 @@ pub(super) fn run<'a>(
         on_round();
     }
     if prepared.world.wants_details() && trial.seed == prepared.config.seed {
-        let misfit = course.study.misfit()?;
+        // Only a remark: a study that cannot be judged is no failure of the trial.
+        let misfit = course.study.misfit().unwrap_or_default();
         let serious = misfit.filter(taskscout::identify::Misfit::is_serious);
         course.details.misfit = serious.map(|misfit| misfit.to_string());
     }
@@ -80,7 +81,10 @@ impl Course<'_> {
             });
             self.details.targets[slot].rounds.push(RoundDetails {
                 round: plan.round,
-                exploited: exploited.map(|item| item.task.clone()),
+                // Targets of one study share a plan, which does not say whose task is whose.
+                exploited: exploited
+                    .filter(|_| self.trial.targets().len() == 1)
+                    .map(|item| item.task.clone()),
                 identified: choice.identified.as_ref().map(Identified::of),
             });
         }
@@ -113,8 +117,16 @@ impl Course<'_> {
     }
 }
 
-/// The exploit item of largest count.
+/// The exploit item of largest count, the first where several are: plans name the nearest task
+/// before others that the target may be, and rounding may favour any of them by a sample.
 fn main_exploit(plan: &Plan) -> Option<&PlanItem> {
     let exploits = |item: &&PlanItem| item.stage == Stage::Exploit;
-    plan.items.iter().filter(exploits).max_by_key(|item| item.n)
+    let most = plan
+        .items
+        .iter()
+        .filter(exploits)
+        .map(|item| item.n)
+        .max()?;
+    let main = |item: &&PlanItem| item.n + 1 >= most;
+    plan.items.iter().filter(exploits).find(main)
 }

@@ -184,10 +184,11 @@ impl<'a> Target<'a> {
             target: self.place(),
             name: self.file("path"),
             figure: path.figure(),
-            caption: "Which task was sampled for the target, round by round: each thin line is a seed, \
-                      the thick one their mean, the band the region that still holds the hidden parameters \
-                      at 90 %, the dashed line the truth, which no learner sees."
-                .into(),
+            caption:
+                "Which task was sampled for the target, round by round: each thin line is a seed, \
+                      the thick one their mean, the band the mean of the regions for the hidden \
+                      parameters after the round, the dashed line the truth, which no learner sees."
+                    .into(),
         });
     }
 
@@ -253,7 +254,7 @@ impl<'a> Target<'a> {
             .figure(),
             caption:
                 "The same controller with different models of the residual torque, on the target \
-                      itself and without noise; learnt models are the first seed's."
+                      itself and without noise; learnt models are those of the first seed that finished."
                     .into(),
         });
         let portrait = |(name, run): &(String, ControlRun)| Portrait {
