@@ -57,17 +57,16 @@ impl Likelihood {
         let update = Update { root, gram };
         let p = family.matrix(0).ncols();
         let (mut form, mut linear) = (Mat::<f64>::zeros(p, p), vec![0.0; p]);
+        let weighted = update.weigh(update.gram.as_ref(), noise);
         for output in 0..rows.outputs() {
             let matrix = family.matrix(output);
             let moment = rows.moment(output);
-            let weighted = update.weigh(update.gram.as_ref(), noise);
             form += linalg::product(
                 matrix.transpose(),
                 linalg::product(weighted.as_ref(), matrix).as_ref(),
             );
             let column = Mat::from_fn(d, 1, |i, _| moment[i]);
-            let weighted = update.weigh(column.as_ref(), noise);
-            let explained: Vec<f64> = linalg::column(weighted.as_ref(), 0);
+            let explained = linalg::column(update.weigh(column.as_ref(), noise).as_ref(), 0);
             linear
                 .iter_mut()
                 .zip(linalg::apply(matrix.transpose(), &explained))

@@ -89,7 +89,7 @@ pub struct Identified {
     pub low: Vec<f64>,
     /// Its upper ends.
     pub high: Vec<f64>,
-    /// How often such a box holds the whole truth, at least.
+    /// How often such a box should hold the whole truth.
     pub confidence: f64,
     /// Further parameters worth sampling, drawn by their likelihood: some, where the doubt about
     /// which member the target is outweighs the doubt about what the members do; else none.

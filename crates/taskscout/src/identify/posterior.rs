@@ -1,6 +1,6 @@
 //! Where in the space the target may be: its best member, a region, and a mean over all members.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::walkers::Walkers;
 use crate::error::Result;
@@ -54,6 +54,7 @@ impl Landscape<'_> {
             }
             return Ok((low, high));
         }
+        let cloud = self.cloud(best, limit, (&mut low, &mut high), rng)?;
         let slack = limit - self.at(best);
         let scales = self.scales(rng)?;
         let smooth = self.space.widths().iter().all(|&width| width > 0.0);
@@ -64,10 +65,13 @@ impl Landscape<'_> {
                     let excess = (self.at(task) - limit).max(0.0) / slack;
                     STIFFNESS * excess * excess - side * (task[index] - best[index]) / scales[index]
                 };
-                // Within one category the edge lies downhill of the best member; others have to be
-                // searched.
+                // Within one category the edge lies where the cloud points to, or downhill of
+                // there; others have to be searched.
                 let found = if smooth {
-                    self.space.descend(&objective, best)
+                    let edge = self.reach(best, limit, cloud.as_ref(), index, side);
+                    low[index] = low[index].min(edge[index]);
+                    high[index] = high[index].max(edge[index]);
+                    self.space.descend(&objective, &edge)
                 } else {
                     self.space.minimise(&objective, rng)?.task
                 };
@@ -76,6 +80,75 @@ impl Landscape<'_> {
             }
         }
         Ok((low, high))
+    }
+
+    /// The second moment, around the best, of members whose value is at most `limit`; stretches a
+    /// box to hold them.
+    fn cloud(
+        &self,
+        best: &[f64],
+        limit: f64,
+        (low, high): (&mut [f64], &mut [f64]),
+        rng: &mut Rng,
+    ) -> Result<Mat<f64>> {
+        let (from, to) = self.surroundings(best, limit, rng)?;
+        let mut cloud = Mat::<f64>::zeros(best.len(), best.len());
+        let mut walkers = Walkers::start(self, best, (&from, &to), limit, rng)?;
+        walkers.walk(rng, |task| {
+            if self.at(task) <= limit {
+                stretch(low, high, task);
+                for (j, b) in best.iter().enumerate() {
+                    for (i, a) in best.iter().enumerate() {
+                        cloud[(i, j)] += (task[i] - a) * (task[j] - b);
+                    }
+                }
+            }
+        })?;
+        Ok(cloud)
+    }
+
+    /// How far one can go from the best in one parameter, the others following as the cloud says,
+    /// as far as the space lets them.
+    fn reach(
+        &self,
+        best: &[f64],
+        limit: f64,
+        cloud: MatRef<'_, f64>,
+        index: usize,
+        side: f64,
+    ) -> Vec<f64> {
+        if cloud[(index, index)] <= 0.0 {
+            return best.to_vec();
+        }
+        let widths = self.space.widths();
+        let free = |i: usize, slope: f64| {
+            let mut task = best.to_vec();
+            task[i] += 1e-6 * widths[i] * slope.signum();
+            self.space.contains(&task)
+        };
+        let slopes: Vec<f64> = (0..best.len())
+            .map(|i| side * cloud[(i, index)] / cloud[(index, index)])
+            .enumerate()
+            .map(|(i, slope)| if free(i, slope) { slope } else { 0.0 })
+            .collect();
+        let at = |length: f64| -> Vec<f64> {
+            let moved = best.iter().zip(&slopes);
+            moved.map(|(w, slope)| w + length * slope).collect()
+        };
+        let inside = |length: f64| {
+            let task = at(length);
+            self.space.contains(&task) && self.at(&task) <= limit
+        };
+        let (mut near, mut far) = (0.0, 2.0 * widths[index]);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (near + far);
+            if inside(middle) {
+                near = middle;
+            } else {
+                far = middle;
+            }
+        }
+        at(near)
     }
 
     /// How far apart tasks are, parameter by parameter; one where they do not differ.
