@@ -231,7 +231,12 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
         let context = TrainContext { targets, ..two() };
         oracle.alone(&data, target, &context)
     };
-    let choice = guard::choose(&data, &model, &folds, &alone, None, &[0])
+    let hooks = guard::Hooks {
+        alone: &alone,
+        identify: None,
+        oracle: &oracle,
+    };
+    let choice = guard::choose(&data, &model, &folds, &hooks, &[0])
         .unwrap()
         .remove(0);
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);

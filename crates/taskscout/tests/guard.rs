@@ -6,6 +6,8 @@ mod common;
 
 use common::{Collected, Truth, matrix_bits, normals, rng, rows, unit};
 use faer::Mat;
+use std::sync::LazyLock;
+
 use taskscout::Error;
 use taskscout::data::{Samples, TARGET_FOLDS};
 use taskscout::metric::target_loss;
@@ -29,6 +31,16 @@ fn sources(truth: &Truth, rng: &mut Rng) -> Collected {
     collected
 }
 
+/// Nothing but the guard's own candidates.
+fn hooks() -> guard::Hooks<'static> {
+    static ORACLE: LazyLock<Exact> = LazyLock::new(Exact::default);
+    guard::Hooks {
+        alone: &|_, _| Ok(None),
+        identify: None,
+        oracle: &*ORACLE,
+    }
+}
+
 fn choose(collected: &Collected) -> Choice {
     let context = TrainContext {
         k: Some(K),
@@ -37,16 +49,9 @@ fn choose(collected: &Collected) -> Choice {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    guard::choose(
-        &collected.data,
-        &model,
-        &folds,
-        &|_, _| Ok(None),
-        None,
-        &[0],
-    )
-    .unwrap()
-    .remove(0)
+    guard::choose(&collected.data, &model, &folds, &hooks(), &[0])
+        .unwrap()
+        .remove(0)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -258,28 +263,12 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let error = guard::choose(
-        &collected.data,
-        &model,
-        &folds,
-        &|_, _| Ok(None),
-        None,
-        &[0],
-    )
-    .unwrap_err();
+    let error = guard::choose(&collected.data, &model, &folds, &hooks(), &[0]).unwrap_err();
     assert!(
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(
-        &collected.data,
-        &model,
-        &folds,
-        &|_, _| Ok(None),
-        None,
-        &[1],
-    )
-    .unwrap_err();
+    let error = guard::choose(&collected.data, &model, &folds, &hooks(), &[1]).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 
@@ -302,16 +291,9 @@ fn a_fold_without_the_only_row_still_gives_a_representation() {
     let (model, folds) = Exact::default()
         .fit_with_folds(&collected.data, &context)
         .unwrap();
-    let choice = guard::choose(
-        &collected.data,
-        &model,
-        &folds,
-        &|_, _| Ok(None),
-        None,
-        &[0],
-    )
-    .unwrap()
-    .remove(0);
+    let choice = guard::choose(&collected.data, &model, &folds, &hooks(), &[0])
+        .unwrap()
+        .remove(0);
     assert!(
         choice.reason.starts_with("1 target rows are too few"),
         "{}",

@@ -246,6 +246,31 @@ impl Statistics {
         Ok(part)
     }
 
+    /// The statistics of some of the features, in the order given.
+    ///
+    /// # Errors
+    /// A feature that there is not.
+    pub(crate) fn pick(&self, columns: &[usize]) -> Result<Self> {
+        let last = columns.iter().max().map_or(0, |last| last + 1);
+        Error::check_length("the features", self.dim.max(last), self.dim)?;
+        let mut part = Self::new(columns.len(), self.outputs());
+        let mut next = part.gram.iter_mut();
+        for (at, &i) in columns.iter().enumerate() {
+            for (&j, to) in columns[..=at].iter().zip(next.by_ref()) {
+                *to = self.gram[packed::len(i.max(j)) + i.min(j)];
+            }
+        }
+        for output in 0..self.outputs() {
+            let moment = self.moment(output);
+            for (at, &i) in columns.iter().enumerate() {
+                part.moments[output * columns.len() + at] = moment[i];
+            }
+        }
+        part.squares.clone_from(&self.squares);
+        part.count = self.count;
+        Ok(part)
+    }
+
     /// The statistics of `representationᵀ ψ`: a `k × k` Gram matrix and `k`-vectors.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::train::TrainContext;
+use crate::train::pooled::Pool;
+use std::sync::Arc;
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,6 +149,9 @@ pub struct Model {
     /// What a later fit may start from; for oracles that can use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
+    /// Families of tasks, where the oracle learnt them; a file does not keep them.
+    #[serde(skip)]
+    pub pool: Option<Arc<Pool>>,
 }
 
 impl Model {
@@ -179,6 +184,7 @@ impl Model {
             noise,
             report,
             start: None,
+            pool: None,
         })
     }
 

@@ -10,6 +10,7 @@
 
 mod active;
 mod discrete;
+mod kin;
 mod passive;
 pub mod schedule;
 
@@ -147,6 +148,19 @@ pub struct PlanContext<'a> {
     pub knowledge: Option<Knowledge<'a>>,
     /// The exploration design last used.
     pub exploration: Option<&'a Design>,
+    /// The task features of the targets, where all of them are known; else empty.
+    pub targets: &'a [Vec<f64>],
+    /// Rows that source tasks have given so far.
+    pub rows: &'a [(&'a [f64], usize)],
+}
+
+impl PlanContext<'_> {
+    /// Rows that a source task has given so far.
+    #[must_use]
+    pub fn rows_of(&self, task: &[f64]) -> usize {
+        let known = self.rows.iter().find(|(known, _)| *known == task);
+        known.map_or(0, |(_, rows)| *rows)
+    }
 }
 
 /// A rule for choosing tasks.
@@ -292,6 +306,9 @@ pub enum Exploit {
     Design,
     /// The source task nearest to each target in function space.
     Nearest,
+    /// Tasks of a finite space that share features with targets whose own are known, by how much of
+    /// the doubt about the targets their rows take away; from the first round on.
+    Kin,
 }
 
 fn trace() -> Criterion {
@@ -316,6 +333,7 @@ impl StrategyConfig {
     #[must_use]
     pub fn build(&self) -> Box<dyn Strategy> {
         match self.kind {
+            StrategyKind::Aware if self.exploit == Exploit::Kin => Box::new(kin::Kin),
             StrategyKind::Passive => Box::new(passive::Passive { fixed: false }),
             StrategyKind::PassiveFixed => Box::new(passive::Passive { fixed: true }),
             StrategyKind::Agnostic | StrategyKind::Aware => {

@@ -7,7 +7,7 @@ use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
-use crate::train::{Exact, Staged, Trainer};
+use crate::train::{Exact, Pooled, Staged, Trainer};
 use std::sync::Arc;
 
 /// All settings of a study.
@@ -67,6 +67,8 @@ pub enum Oracle {
     /// The paper's: alternating minimisation to choose tasks, least squares over the last two
     /// stages in the end.
     Mllam(Staged),
+    /// Partial pooling of tasks whose features are known.
+    Pooled(Pooled),
     /// An oracle from outside this crate, known to a file by its name and settings only.
     External(External),
 }
@@ -139,6 +141,7 @@ impl Oracle {
         match self {
             Self::Exact(_) => "exact",
             Self::Mllam(_) => "mllam",
+            Self::Pooled(_) => "pooled",
             Self::External(external) => &external.name,
         }
     }
@@ -147,6 +150,7 @@ impl Oracle {
         match self {
             Self::Exact(exact) => Ok(exact),
             Self::Mllam(staged) => Ok(staged),
+            Self::Pooled(pooled) => Ok(pooled),
             Self::External(external) => external.trainer.as_deref().ok_or_else(|| {
                 Error::State(format!(
                     "the oracle `{}` is not part of the study's file: attach it before going on",
@@ -251,8 +255,10 @@ impl StudyConfig {
                 "is above 1, which active strategies cannot plan for: use `passive`",
             ));
         }
-        if let Oracle::Mllam(staged) = &self.oracle {
-            staged.mllam.validate()?;
+        match &self.oracle {
+            Oracle::Mllam(staged) => staged.mllam.validate()?,
+            Oracle::Pooled(pooled) => pooled.validate(self.input_features.dim())?,
+            Oracle::Exact(_) | Oracle::External(_) => {}
         }
         if self.targets.is_empty() {
             return Err(Error::setting(

@@ -156,7 +156,8 @@ impl Study {
             Err(error @ Error::Diverged { .. }) => {
                 let why = format!("nothing but the target's own rows can be used: {error}");
                 let nothing = |_, _| Ok(None);
-                return guard::target_only(&self.data, &nothing, &self.with_samples(), &why);
+                let hooks: (guard::Alone<'_>, &dyn Trainer) = (&nothing, trainer);
+                return guard::target_only(&self.data, hooks, &self.with_samples(), &why);
             }
             other => other?,
         };
@@ -164,14 +165,12 @@ impl Study {
         let alone = |target, rows| self.alone(target, rows);
         let identify = |target, rows, phi: &Phi| self.member(target, rows, phi, false);
         let targets = self.with_samples();
-        guard::choose(
-            &self.data,
-            &model,
-            &folds,
-            &alone,
-            Some(&identify),
-            &targets,
-        )
+        let hooks = guard::Hooks {
+            alone: &alone,
+            identify: Some(&identify),
+            oracle: trainer,
+        };
+        guard::choose(&self.data, &model, &folds, &hooks, &targets)
     }
 
     /// The predictor of every target that has samples, from those samples alone: what the user
@@ -182,7 +181,8 @@ impl Study {
     pub fn target_only(&self) -> Result<Vec<Choice>> {
         let alone = |target, rows| self.alone(target, rows);
         let why = "learnt from the target's own rows";
-        guard::target_only(&self.data, &alone, &self.with_samples(), why)
+        let trainer = self.config.oracle.trainer()?;
+        guard::target_only(&self.data, (&alone, trainer), &self.with_samples(), why)
     }
 
     /// What the oracle learns from a target's rows alone. The rows change less often than the

@@ -184,7 +184,7 @@ impl Study {
         // Where few directions carry many task features, the design needs fewer samples.
         let full = 2 * model.dim() >= config.source_features();
         let moments = |target: &Target| !target.has_samples();
-        if mode == Exploit::Design
+        if matches!(mode, Exploit::Design | Exploit::Kin)
             || (mode == Exploit::Auto && !(continuous && full))
             || config.targets.iter().any(moments)
         {

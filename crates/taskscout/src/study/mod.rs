@@ -25,6 +25,7 @@ use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, WarmUp};
+use crate::target::{Target, TargetKind};
 use crate::train::{TrainContext, Trainer};
 
 /// How far the collection of a plan item has come.
@@ -263,7 +264,11 @@ impl Study {
             }),
             (knowledge, _) => knowledge,
         };
+        let targets = self.known_targets();
+        let rows = self.data.rows_by_task();
         let decision = strategy.plan(&PlanContext {
+            targets: &targets,
+            rows: &rows,
             space: &self.config.space,
             features: &self.config.task_features,
             round: self.rounds,
@@ -306,6 +311,23 @@ impl Study {
         self.starts.drain(..surplus);
         self.rounds += 1;
         Ok(plan)
+    }
+
+    /// The task features of the targets, if all of them are known.
+    fn known_targets(&self) -> Vec<Vec<f64>> {
+        let targets = &self.config.targets;
+        let known = |target: &Target| matches!(target.kind, TargetKind::Known { .. });
+        if !targets.iter().all(known) {
+            return Vec::new();
+        }
+        let sources = self.config.source_features();
+        (0..targets.len())
+            .map(|index| {
+                let mut features = self.config.target_features(index);
+                features.truncate(sources);
+                features
+            })
+            .collect()
     }
 
     /// Whether the next round still belongs to the warm-up. Once ended, it does not come back.

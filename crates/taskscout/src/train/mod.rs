@@ -6,6 +6,7 @@
 //! | [`Mllam`] | alternating minimisation with a head for every task |
 //! | [`Erm`] | joint least squares over the last two stages, then the target's head |
 //! | [`Staged`] | the paper's: [`Mllam`] to choose tasks, [`Erm`] in the end |
+//! | [`Pooled`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
 //! | [`guard`] | picks the target's predictor so that transfer never costs more than it gives |
@@ -17,8 +18,10 @@ pub mod guard;
 mod initial;
 mod kronecker;
 mod mllam;
+pub mod pooled;
 mod rank;
 mod ridge;
+mod stack;
 mod staged;
 mod task_map;
 
@@ -28,6 +31,7 @@ pub use guard::{Choice, Head, Predictor, PredictorKind};
 pub(crate) use kronecker::Problem;
 pub use kronecker::{Projected, ridge_map};
 pub use mllam::Mllam;
+pub use pooled::{FeatureSet, Pooled, PooledOver};
 pub use ridge::{RidgeFit, ridge};
 pub(crate) use ridge::{RidgeSolver, Spectrum};
 pub use staged::Staged;
@@ -146,6 +150,29 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         _target: usize,
         _context: &TrainContext,
     ) -> Result<Option<Phi>> {
+        Ok(None)
+    }
+
+    /// The predictors of a target that compete, [`PredictorKind::Shared`] among them, for oracles
+    /// that have their own way to one; none leaves it to the [`guard`].
+    ///
+    /// # Errors
+    /// As [`Trainer::fit`].
+    fn candidates(
+        &self,
+        _data: &TaskData,
+        _model: &Model,
+        _target: usize,
+    ) -> Result<Option<Vec<Predictor>>> {
+        Ok(None)
+    }
+
+    /// What a target's rows give by themselves, for oracles that have their own way to it; none
+    /// leaves it to the [`guard`].
+    ///
+    /// # Errors
+    /// As [`Trainer::fit`].
+    fn own_predictor(&self, _data: &TaskData, _target: usize) -> Result<Option<Predictor>> {
         Ok(None)
     }
 }

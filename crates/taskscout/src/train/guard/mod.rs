@@ -13,6 +13,7 @@
 //! speaks for a member of the family, it is taken unless held-out rows speak against it.
 
 mod identified;
+mod kin;
 mod on_features;
 mod on_rows;
 mod verdict;
@@ -170,11 +171,21 @@ pub struct Member {
     pub basis: Option<Phi>,
 }
 
+/// Who can be asked about a target.
+#[derive(Clone, Copy)]
+pub struct Hooks<'a> {
+    /// What a target can learn by itself ([`super::Trainer::alone`]).
+    pub alone: Alone<'a>,
+    /// What it is as a member of the source family.
+    pub identify: Option<Identify<'a>>,
+    /// The oracle, which may have its own candidates.
+    pub oracle: &'a dyn super::Trainer,
+}
+
 /// Chooses a predictor for each of the named targets.
 ///
 /// `model` is the fit to everything; `folds` holds representations fitted without a fold of the
-/// targets' rows ([`super::Trainer::fit_with_folds`]); `alone` gives what a target can learn by
-/// itself ([`super::Trainer::alone`]), `identify` what it is as a member of the source family.
+/// targets' rows ([`super::Trainer::fit_with_folds`]).
 ///
 /// # Errors
 /// A target without rows, or a failing fit.
@@ -182,14 +193,28 @@ pub fn choose(
     data: &TaskData,
     model: &Model,
     folds: &[FoldFit],
-    alone: Alone<'_>,
-    identify: Option<Identify<'_>>,
+    hooks: &Hooks<'_>,
     targets: &[usize],
 ) -> Result<Vec<Choice>> {
+    let Hooks {
+        alone,
+        identify,
+        oracle,
+    } = *hooks;
     targets
         .iter()
         .map(|&target| {
             let rows = check_rows(data, target)?;
+            if let Some(candidates) = oracle.candidates(data, model, target)? {
+                let (kind, reason) = kin::verdict(data, target, &candidates, rows)?;
+                return Ok(Choice {
+                    target: data.targets()[target].name.clone(),
+                    kind,
+                    reason,
+                    candidates,
+                    identified: None,
+                });
+            }
             let mut candidates = match &model.representation {
                 Phi::Linear(linear) => on_features::candidates(data, target, linear, folds)?,
                 other => {
@@ -237,7 +262,7 @@ pub fn choose(
 /// A target without rows, or a failing fit.
 pub fn target_only(
     data: &TaskData,
-    alone: Alone<'_>,
+    (alone, oracle): (Alone<'_>, &dyn super::Trainer),
     targets: &[usize],
     why: &str,
 ) -> Result<Vec<Choice>> {
@@ -245,6 +270,15 @@ pub fn target_only(
         .iter()
         .map(|&target| {
             check_rows(data, target)?;
+            if let Some(own) = oracle.own_predictor(data, target)? {
+                return Ok(Choice {
+                    target: data.targets()[target].name.clone(),
+                    kind: PredictorKind::TargetOnly,
+                    reason: why.to_owned(),
+                    candidates: vec![own],
+                    identified: None,
+                });
+            }
             let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
                 .map(|fold| on_rows::Fold { fold, shared: None })
                 .collect();
@@ -282,9 +316,20 @@ fn comparable(data: &TaskData, target: usize, folds: &[usize]) -> bool {
         })
 }
 
+/// All folds of a target, if each has enough rows to compare on.
+pub(super) fn comparable_folds(data: &TaskData, target: usize) -> Option<Vec<usize>> {
+    let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
+    comparable(data, target, &folds).then_some(folds)
+}
+
 /// Mean squared errors from totals over the folds compared on; differences at the level of
 /// rounding are no differences.
-fn mean_errors(data: &TaskData, target: usize, folds: &[usize], totals: &[f64]) -> Vec<f64> {
+pub(super) fn mean_errors(
+    data: &TaskData,
+    target: usize,
+    folds: &[usize],
+    totals: &[f64],
+) -> Vec<f64> {
     let held_out = folds
         .iter()
         .map(|&fold| &data.targets()[target].folds[fold]);

@@ -3,72 +3,12 @@
 
 use std::ops::Range;
 
-use faer::{Mat, MatRef};
-
 use super::{Alone, Head, Predictor, PredictorKind, comparable, mean_errors};
-use crate::data::{Rows, Statistics, TargetRows, TaskData};
+use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Phi, Representation, statistics_of_rows};
+use crate::model::{Phi, Representation as _};
 use crate::train::ridge::RidgeSolver;
-
-/// `z`: the features themselves, then what representations make of them.
-#[derive(Debug)]
-struct Stack<'a> {
-    features: usize,
-    shared: Option<&'a Phi>,
-    alone: Option<&'a Phi>,
-}
-
-impl<'a> Stack<'a> {
-    /// The representations with their columns.
-    fn parts(&self) -> impl Iterator<Item = (&'a Phi, Range<usize>)> {
-        let mut end = self.features;
-        self.shared.into_iter().chain(self.alone).map(move |phi| {
-            let start = end;
-            end += phi.dim();
-            (phi, start..end)
-        })
-    }
-
-    fn columns(&self, wanted: Option<&Phi>) -> Option<Range<usize>> {
-        let wanted = wanted?;
-        self.parts()
-            .find(|(phi, _)| std::ptr::eq(*phi, wanted))
-            .map(|(_, columns)| columns)
-    }
-}
-
-impl Representation for Stack<'_> {
-    fn input_dim(&self) -> usize {
-        self.features
-    }
-
-    fn dim(&self) -> usize {
-        self.parts()
-            .last()
-            .map_or(self.features, |(_, columns)| columns.end)
-    }
-
-    fn statistics(&self, statistics: &Statistics, rows: &Rows) -> Result<Statistics> {
-        if self.parts().next().is_none() {
-            return Ok(statistics.clone());
-        }
-        statistics_of_rows(self, statistics, rows)
-    }
-
-    fn apply(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        let mut out = Mat::zeros(features.nrows(), self.dim());
-        out.as_mut()
-            .subcols_mut(0, self.features)
-            .copy_from(features);
-        for (phi, columns) in self.parts() {
-            out.as_mut()
-                .subcols_mut(columns.start, columns.len())
-                .copy_from(phi.apply(features)?);
-        }
-        Ok(out)
-    }
-}
+use crate::train::stack::Stack;
 
 /// A candidate's coefficients on `z`, one vector an output.
 type OnStack = Vec<Vec<f64>>;
@@ -91,22 +31,14 @@ pub(super) fn candidates(
 ) -> Result<Vec<Predictor>> {
     let features = data.feature_dim();
     let own = alone(target, TargetRows::All)?;
-    let stack = Stack {
-        features,
-        shared,
-        alone: own.as_ref(),
-    };
+    let stack = Stack::of(features, shared, own.as_ref());
     let fitted = fit(&statistics(data, target, &stack, |_| true)?, &stack)?;
     let held_out: Vec<usize> = folds.iter().map(|fold| fold.fold).collect();
     let errors = if comparable(data, target, &held_out) {
         let mut totals = vec![0.0; fitted.len()];
         for Fold { fold, shared } in folds {
             let own = alone(target, TargetRows::Without(*fold))?;
-            let stack = Stack {
-                features,
-                shared: *shared,
-                alone: own.as_ref(),
-            };
+            let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
             let fitted = fit(&seen, &stack)?;

@@ -1,0 +1,97 @@
+//! Collection for targets whose features are known: most rows from their kin.
+//!
+//! Nothing has to be found out before it is known which tasks are alike, so there is no warm-up: the
+//! first round goes by features alone, later ones by how much tasks turned out to share
+//! ([`crate::train::pooled`]).
+
+use super::{Decision, PlanContext, PlanItem, Strategy, discrete::not_finite};
+use crate::data::Stage;
+use crate::design::rounding;
+use crate::error::{Error, Result};
+use crate::features::apply_row;
+use crate::linalg;
+use crate::space::TaskSpace as _;
+use crate::train::pooled::{Candidate, allocate};
+
+/// Share of a round that is spread over all tasks alike, so that none stays unseen.
+const FLOOR: f64 = 0.1;
+
+/// Sampling the kin of known targets.
+#[derive(Debug)]
+pub(super) struct Kin;
+
+impl Strategy for Kin {
+    fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
+        let tasks = context.space.tasks().ok_or_else(not_finite)?;
+        if context.targets.is_empty() {
+            return Err(Error::setting(
+                "strategy.exploit",
+                "is `kin`, which needs targets whose parameters are known: name them, or use `design`",
+            ));
+        }
+        let mut items = Vec::new();
+        let spread = ((FLOOR * context.budget as f64) as usize).min(context.budget);
+        for (task, n) in spread_out(&tasks, spread, context.round)? {
+            items.push(PlanItem {
+                id: 0,
+                task,
+                n,
+                stage: Stage::Explore,
+                similarity: None,
+                reason: "one of all tasks, so that none stays unseen".into(),
+            });
+        }
+        let candidates: Vec<Candidate> = tasks
+            .iter()
+            .map(|task| Candidate {
+                features: apply_row(context.features, task),
+                rows: context.rows_of(task),
+            })
+            .collect();
+        let knowledge = context.knowledge.as_ref();
+        let pool = knowledge.and_then(|knowledge| knowledge.model.pool.as_deref());
+        let budget = context.budget - spread;
+        let rows = allocate(pool, context.targets, &candidates, budget)?;
+        let similarity = |features: &[f64]| {
+            let known = knowledge?;
+            let map = known.model.map.source(0, features.len());
+            let embedding = linalg::apply(map, features);
+            let cosines = known.targets.iter().map(|t| linalg::cosine(t, &embedding));
+            cosines.max_by(f64::total_cmp)
+        };
+        let mut order: Vec<usize> = (0..tasks.len()).filter(|&index| rows[index] > 0).collect();
+        order.sort_by_key(|&index| (std::cmp::Reverse(rows[index]), index));
+        for index in order {
+            items.push(PlanItem {
+                id: 0,
+                task: tasks[index].clone(),
+                n: rows[index],
+                stage: Stage::Exploit,
+                similarity: similarity(&candidates[index].features),
+                reason: format!(
+                    "kin of the target: {:.0} % of the rows that take doubt about it away",
+                    100.0 * rows[index] as f64 / budget.max(1) as f64
+                ),
+            });
+        }
+        Ok(Decision {
+            items,
+            exploration: None,
+        })
+    }
+
+    fn needs_model(&self) -> bool {
+        true
+    }
+}
+
+/// A few rows of every task; where there are fewer rows than tasks, of those whose turn it is.
+fn spread_out(tasks: &[Vec<f64>], rows: usize, round: usize) -> Result<Vec<(Vec<f64>, usize)>> {
+    if rows == 0 || tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let count = rows.min(tasks.len());
+    let turn = |index: usize| tasks[(round * count + index) % tasks.len()].clone();
+    let counts = rounding::apportion(&vec![1.0; count], rows)?;
+    Ok((0..count).map(turn).zip(counts).collect())
+}

@@ -1,0 +1,473 @@
+//! Partial pooling: tasks whose known features are alike have functions that are alike.
+//!
+//! Where tasks come with known parameters (the wind a drone flew in, which drone, which axis), a
+//! task's function is what its features say plus something of its own. Tasks that share features are
+//! a family; how much they share, for each group of input features, is learnt from all of them. A
+//! target with known features then starts from what its family has in common, and its own rows decide
+//! how far it departs from there.
+
+mod component;
+mod graded;
+mod plan;
+mod pool;
+mod prior;
+
+use std::sync::Arc;
+
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+pub use component::Posterior;
+pub(crate) use plan::{Candidate, allocate};
+pub use pool::{Pool, PoolTask};
+pub use prior::Prior;
+
+use self::pool::{Basis, Piles};
+use super::guard::{self, Head, Predictor, PredictorKind};
+use super::{FoldFit, TrainContext, Trainer};
+use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::error::{Error, Result};
+use crate::linalg;
+use crate::model::{FitReport, Linear, Model, Phi, Representation as _, TaskMap};
+
+/// A choice of feature groups.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureSet {
+    /// Its name.
+    pub name: String,
+    /// The groups in use.
+    pub groups: Vec<usize>,
+}
+
+/// The oracle of partial pooling, for targets whose features are known.
+///
+/// ```
+/// use taskscout::data::{Samples, Stage, TaskData};
+/// use taskscout::train::{Pooled, TrainContext, Trainer as _};
+///
+/// // Two winds of one drone, and a third that is the target: drag grows with the wind.
+/// let mut data = TaskData::new(2, 1, 2);
+/// data.add_target("middle", vec![1.0, 0.5])?;
+/// let rows = |wind: f64, n: usize| {
+///     let x: Vec<f64> = (0..n).flat_map(|i| [1.0, (i as f64).sin()]).collect();
+///     let y = x.chunks(2).map(|x| -wind - 0.3 * x[1]).collect();
+///     Samples::new(x, 2, y, 1)
+/// };
+/// data.add(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
+/// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
+/// data.add_target_rows(0, &rows(0.5, 8)?)?;
+/// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
+/// let model = oracle.fit(&data, &TrainContext::default())?;
+/// let force = oracle.candidates(&data, &model, 0)?.unwrap_or_default();
+/// assert!((force[0].coefficients[0][0] + 0.5).abs() < 0.05);
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pooled {
+    /// Sizes of the groups of features, each with penalties of its own; one group if empty.
+    pub groups: Vec<usize>,
+    /// Sets of groups, the one with the smallest held-out error on the targets is taken; all groups
+    /// if empty.
+    pub sets: Vec<FeatureSet>,
+    /// Rows past which more of the same task tell little new: `n` rows count as `n / (1 + n / worth)`.
+    /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
+    pub worth: f64,
+}
+
+impl Default for Pooled {
+    fn default() -> Self {
+        Self {
+            groups: Vec::new(),
+            sets: Vec::new(),
+            worth: 150.0,
+        }
+    }
+}
+
+impl Pooled {
+    /// Checks the settings against a number of features.
+    ///
+    /// # Errors
+    /// The first setting that does not fit, by its key.
+    pub fn validate(&self, features: usize) -> Result<()> {
+        if !self.groups.is_empty() && self.groups.iter().sum::<usize>() != features {
+            return Err(Error::setting(
+                "groups",
+                format!(
+                    "have {} features in all, but rows have {features}: name the size of every group",
+                    self.groups.iter().sum::<usize>()
+                ),
+            ));
+        }
+        if !(self.worth > 0.0) {
+            return Err(Error::setting(
+                "worth",
+                format!("is {}: give a number of rows above 0", self.worth),
+            ));
+        }
+        let count = self.groups.len().max(1);
+        for set in &self.sets {
+            let rising = set.groups.is_sorted_by(|a, b| a < b);
+            if set.groups.is_empty() || !rising || set.groups.iter().any(|&at| at >= count) {
+                return Err(Error::setting(
+                    "sets",
+                    format!(
+                        "has `{}` with groups {:?}: name some of the {count} groups, rising",
+                        set.name, set.groups
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// All bases to choose from, with their names.
+    fn bases(&self, features: usize) -> Vec<(String, Basis)> {
+        let sizes = if self.groups.is_empty() {
+            vec![features]
+        } else {
+            self.groups.clone()
+        };
+        let whole = FeatureSet {
+            name: "all features".into(),
+            groups: (0..sizes.len()).collect(),
+        };
+        let sets = if self.sets.is_empty() {
+            std::slice::from_ref(&whole)
+        } else {
+            &self.sets
+        };
+        let basis = |set: &FeatureSet| {
+            let (mut columns, mut groups, mut start) = (Vec::new(), Vec::new(), 0);
+            for (group, size) in sizes.iter().enumerate() {
+                if let Some(place) = set.groups.iter().position(|&at| at == group) {
+                    columns.extend(start..start + size);
+                    groups.extend(std::iter::repeat_n(place, *size));
+                }
+                start += size;
+            }
+            let network = None;
+            (
+                set.name.clone(),
+                Basis {
+                    network,
+                    columns,
+                    groups,
+                },
+            )
+        };
+        sets.iter().map(basis).collect()
+    }
+
+    /// The pool on the basis that held-out rows of the targets speak for.
+    fn best(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        bases: Vec<(String, Basis)>,
+    ) -> Result<(String, Pool)> {
+        if data.outputs() != 1 {
+            return Err(Error::setting(
+                "outputs",
+                "is above 1, which partial pooling does not learn: make every output a task",
+            ));
+        }
+        let piles = Piles::of(data, context.stages.as_deref());
+        let mut best: Option<(f64, String, Basis)> = None;
+        let several = bases.len() > 1;
+        for (name, basis) in bases {
+            let error = if several {
+                let pool = Pool::fit(data, &piles, basis.clone(), self.worth, false)?;
+                self.held_out(data, &pool, context.targets)?
+            } else {
+                0.0
+            };
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((error, name, basis));
+            }
+        }
+        let Some((_, name, basis)) = best else {
+            return Err(Error::setting("sets", "is empty: name at least one"));
+        };
+        let pool = Pool::fit(data, &piles, basis, self.worth, true)?;
+        Ok((name, pool))
+    }
+
+    /// Held-out error of what a pool says of the targets, each in units of its labels' squares.
+    fn held_out(&self, data: &TaskData, pool: &Pool, seen: TargetRows) -> Result<f64> {
+        let mut total = 0.0;
+        for (target, known) in pool.targets.iter().enumerate() {
+            let Some((_, prior)) = known else { continue };
+            for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
+                let rest = |at: usize| at != fold && seen.sees(at);
+                let learnt = prior.update(&pool.target_statistics(data, target, rest)?, 0)?;
+                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
+                total += unseen.residual(0, &learnt).max(0.0) / level(data, target)?;
+            }
+        }
+        Ok(total)
+    }
+
+    fn model(&self, data: &TaskData, (name, pool): (String, Pool)) -> Result<Model> {
+        let (d, task_dim) = (data.feature_dim(), data.task_dim());
+        let (representation, map) = match &pool.basis.network {
+            None => {
+                let columns = &pool.basis.columns;
+                let selection = Mat::from_fn(d, columns.len(), |i, j| {
+                    f64::from(u8::from(columns[j] == i))
+                });
+                (
+                    Phi::Linear(Linear::from_matrix(selection)?),
+                    pool.map(task_dim),
+                )
+            }
+            Some(phi) => {
+                let all = pool.map(task_dim);
+                let own = all.as_ref().subrows(all.nrows() - phi.dim(), phi.dim());
+                (phi.clone(), own.to_owned())
+            }
+        };
+        let spectrum = linalg::svd(map.as_ref(), "what families have in common")?.s;
+        let labels = data.source_rows();
+        let homes = pool.targets.iter().flatten();
+        let noise = homes.map(|(_, prior)| prior.noise).next();
+        let noise = noise
+            .or_else(|| pool.families.first().map(|family| family.component.noise))
+            .unwrap_or(f64::NAN);
+        Ok(Model {
+            representation,
+            map: TaskMap::new(map, task_dim),
+            spectrum,
+            noise,
+            report: FitReport {
+                iterations: 0,
+                converged: true,
+                objective: f64::NAN,
+                residual: f64::NAN,
+                lambda: f64::NAN,
+                freedom: f64::NAN,
+                evidence: f64::NAN,
+                conditions: [f64::NAN; 2],
+                labels,
+                trace: Vec::new(),
+                notes: vec![format!("learnt on {name}")],
+            },
+            start: None,
+            pool: Some(Arc::new(pool)),
+        })
+    }
+
+    /// What the pool and the target's own rows give, with held-out errors.
+    fn compare(
+        &self,
+        data: &TaskData,
+        pool: &Pool,
+        target: usize,
+    ) -> Result<Option<Vec<Predictor>>> {
+        let Some(prior) = pool.prior(target) else {
+            return Ok(None);
+        };
+        let folds = guard::comparable_folds(data, target);
+        let shared = |fold: Option<usize>| -> Result<Vec<f64>> {
+            let rows = pool.target_statistics(data, target, |at| Some(at) != fold)?;
+            prior.update(&rows, 0)
+        };
+        let mut error = None;
+        if let Some(folds) = &folds {
+            let mut total = 0.0;
+            for &fold in folds {
+                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
+                total += unseen.residual(0, &shared(Some(fold))?);
+            }
+            error = guard::mean_errors(data, target, folds, &[total])
+                .first()
+                .copied();
+        }
+        let mut predictor = unpick(data, pool, &shared(None)?);
+        predictor.held_out = error;
+        Ok(Some(vec![predictor, self.own(data, target)?]))
+    }
+
+    /// What a target's rows give by themselves, on the set of features that its held-out rows speak
+    /// for.
+    fn own(&self, data: &TaskData, target: usize) -> Result<Predictor> {
+        let mut best: Option<(f64, Vec<f64>, &Basis)> = None;
+        let bases = self.bases(data.feature_dim());
+        let folds = guard::comparable_folds(data, target);
+        for (_, basis) in &bases {
+            let rows = |wanted: &dyn Fn(usize) -> bool| {
+                let mut total = crate::data::Statistics::new(basis.columns.len(), data.outputs());
+                let entry = &data.targets()[target];
+                for (fold, statistics) in entry.folds.iter().enumerate() {
+                    if wanted(fold) {
+                        total.merge(&statistics.pick(&basis.columns)?)?;
+                    }
+                }
+                Ok::<_, Error>(total)
+            };
+            let mut error = f64::INFINITY;
+            if let Some(folds) = &folds {
+                let mut total = 0.0;
+                for &fold in folds {
+                    let learnt = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
+                    total += rows(&|at| at == fold)?.residual(0, &learnt);
+                }
+                error = guard::mean_errors(data, target, folds, &[total])[0];
+            }
+            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
+                best = Some((
+                    error,
+                    graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
+                    basis,
+                ));
+            }
+        }
+        let Some((error, learnt, basis)) = best else {
+            return Err(Error::setting("sets", "is empty: name at least one"));
+        };
+        let mut coefficients = vec![0.0; data.feature_dim()];
+        for (column, value) in basis.columns.iter().zip(&learnt) {
+            coefficients[*column] = *value;
+        }
+        Ok(Predictor {
+            kind: PredictorKind::TargetOnly,
+            coefficients: vec![coefficients],
+            head: None,
+            held_out: folds.map(|_| error),
+        })
+    }
+}
+
+/// Mean square of a target's labels.
+fn level(data: &TaskData, target: usize) -> Result<f64> {
+    let rows = data.target_statistics(target, TargetRows::All)?;
+    Ok((rows.square(0) / rows.count().max(1) as f64).max(f64::MIN_POSITIVE))
+}
+
+/// Coefficients on the basis of a pool as a predictor.
+fn unpick(data: &TaskData, pool: &Pool, learnt: &[f64]) -> Predictor {
+    let d = data.feature_dim();
+    let mut on_features = vec![0.0; d];
+    let width = pool.basis.network.as_ref().map_or(0, |phi| phi.dim());
+    let mut on_network = vec![0.0; width];
+    for (&column, &value) in pool.basis.columns.iter().zip(learnt) {
+        if column < d {
+            on_features[column] = value;
+        } else {
+            on_network[column - d] = value;
+        }
+    }
+    Predictor {
+        kind: PredictorKind::Shared,
+        coefficients: vec![on_features],
+        head: pool.basis.network.as_ref().map(|phi| Head {
+            representation: phi.clone(),
+            coefficients: vec![on_network],
+        }),
+        held_out: None,
+    }
+}
+
+impl Trainer for Pooled {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+        self.validate(data.feature_dim())?;
+        let best = self.best(data, context, self.bases(data.feature_dim()))?;
+        self.model(data, best)
+    }
+
+    fn fit_with_folds(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+    ) -> Result<(Model, Vec<FoldFit>)> {
+        // No row of a target enters what families say, so there is nothing to leave out.
+        Ok((self.fit(data, context)?, Vec::new()))
+    }
+
+    fn candidates(
+        &self,
+        data: &TaskData,
+        model: &Model,
+        target: usize,
+    ) -> Result<Option<Vec<Predictor>>> {
+        match &model.pool {
+            Some(pool) => self.compare(data, pool, target),
+            None => Ok(None),
+        }
+    }
+
+    fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
+        self.own(data, target).map(Some)
+    }
+}
+
+/// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
+/// its own from the source tasks, and stands beside the features.
+#[derive(Debug, Clone)]
+pub struct PooledOver {
+    /// How what the network gives is pooled; its groups are those of the features.
+    pub pooled: Pooled,
+    /// The oracle of the network.
+    pub network: Arc<dyn Trainer>,
+}
+
+impl Trainer for PooledOver {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+        self.pooled.validate(data.feature_dim())?;
+        let sources = TrainContext {
+            targets: TargetRows::None,
+            ..context.clone()
+        };
+        let inner = self.network.fit(data, &sources)?;
+        let mut bases = self.pooled.bases(data.feature_dim());
+        bases.truncate(1);
+        for (name, basis) in &mut bases {
+            let d = data.feature_dim();
+            let next = basis.groups.iter().max().map_or(0, |last| last + 1);
+            let k = inner.representation.dim();
+            basis.columns.extend(d..d + k);
+            basis.groups.extend(std::iter::repeat_n(next, k));
+            basis.network = Some(inner.representation.clone());
+            name.push_str(" and a network");
+        }
+        let best = self.pooled.best(data, context, bases)?;
+        let mut model = self.pooled.model(data, best)?;
+        model.start = inner.start;
+        Ok(model)
+    }
+
+    fn fit_with_folds(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+    ) -> Result<(Model, Vec<FoldFit>)> {
+        Ok((self.fit(data, context)?, Vec::new()))
+    }
+
+    fn candidates(
+        &self,
+        data: &TaskData,
+        model: &Model,
+        target: usize,
+    ) -> Result<Option<Vec<Predictor>>> {
+        self.pooled.candidates(data, model, target)
+    }
+
+    fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
+        self.pooled.own_predictor(data, target)
+    }
+
+    fn most_directions(&self, features: usize) -> usize {
+        self.network.most_directions(features)
+    }
+
+    fn needs_rows(&self) -> bool {
+        true
+    }
+
+    fn warm_starts(&self) -> bool {
+        self.network.warm_starts()
+    }
+}

@@ -1,0 +1,294 @@
+//! All tasks of a study as families of kin.
+
+use std::collections::HashMap;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::component::{Component, Evidence, Posterior};
+use super::prior::Prior;
+use crate::data::{Stage, Statistics, TaskData};
+use crate::error::{Error, Result};
+use crate::model::{Phi, Representation as _};
+use crate::train::stack::Stack;
+
+/// What functions are linear in: some of the features, and what a network makes of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Basis {
+    /// A network whose outputs stand behind the features.
+    pub(super) network: Option<Phi>,
+    /// The columns in use, rising.
+    pub(super) columns: Vec<usize>,
+    /// The group of each of them.
+    pub(super) groups: Vec<usize>,
+}
+
+impl Basis {
+    /// Statistics on the basis.
+    pub(super) fn statistics(
+        &self,
+        features: usize,
+        statistics: &Statistics,
+        rows: &crate::data::Rows,
+    ) -> Result<Statistics> {
+        match &self.network {
+            None => statistics.pick(&self.columns),
+            Some(phi) => Stack::of(features, Some(phi), None)
+                .statistics(statistics, rows)?
+                .pick(&self.columns),
+        }
+    }
+}
+
+/// A source task in a pool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolTask {
+    /// Its parameters `w`.
+    pub task: Vec<f64>,
+    /// Its rows.
+    pub rows: usize,
+    /// What is known of its function, on the basis of the pool.
+    pub posterior: Posterior,
+}
+
+/// Tasks with what they share.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Family {
+    /// The task features that they share.
+    pub(super) shared: Vec<usize>,
+    pub(super) component: Component,
+    /// The source tasks, with their rows.
+    pub(super) members: Vec<(Vec<f64>, usize)>,
+}
+
+/// All source tasks as families, and what they say of the targets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pool {
+    pub(super) basis: Basis,
+    pub(super) worth: f64,
+    pub(super) families: Vec<Family>,
+    /// For each target: the family that it belongs to, and what it is expected to be.
+    pub(super) targets: Vec<Option<(usize, Prior)>>,
+}
+
+/// A source task's rows over all stages.
+pub(super) struct Pile {
+    task: Vec<f64>,
+    features: Vec<f64>,
+    rows: usize,
+    entries: Vec<usize>,
+}
+
+/// Source tasks, each once, with the task features that hang together.
+pub(super) struct Piles {
+    piles: Vec<Pile>,
+    /// Sets of task features that some task has together.
+    clusters: Vec<Vec<usize>>,
+}
+
+impl Piles {
+    pub(super) fn of(data: &TaskData, stages: Option<&[Stage]>) -> Self {
+        let (mut piles, mut index): (Vec<Pile>, HashMap<Vec<u64>, usize>) = Default::default();
+        for (at, entry) in data.sources().iter().enumerate() {
+            if stages.is_some_and(|stages| !stages.contains(&entry.stage)) {
+                continue;
+            }
+            let key = entry.task.iter().map(|value| value.to_bits()).collect();
+            let slot = *index.entry(key).or_insert_with(|| {
+                piles.push(Pile {
+                    task: entry.task.clone(),
+                    features: entry.features.clone(),
+                    rows: 0,
+                    entries: Vec::new(),
+                });
+                piles.len() - 1
+            });
+            piles[slot].rows += entry.statistics.count();
+            piles[slot].entries.push(at);
+        }
+        let clusters = clusters(&piles, data.task_dim());
+        Self { piles, clusters }
+    }
+
+    /// The cluster that has all features of a task.
+    fn cluster_of(&self, features: &[f64]) -> Option<usize> {
+        let support = support(features);
+        self.clusters.iter().position(|cluster| {
+            !support.is_empty() && support.iter().all(|index| cluster.contains(index))
+        })
+    }
+}
+
+/// The features that a task has.
+fn support(features: &[f64]) -> Vec<usize> {
+    (0..features.len())
+        .filter(|&index| features[index].abs() > 0.0)
+        .collect()
+}
+
+/// Sets of task features that tasks connect, in order of their first feature.
+fn clusters(piles: &[Pile], count: usize) -> Vec<Vec<usize>> {
+    let mut parent: Vec<usize> = (0..count).collect();
+    fn root(parent: &[usize], mut index: usize) -> usize {
+        while parent[index] != index {
+            index = parent[index];
+        }
+        index
+    }
+    let mut used = vec![false; count];
+    for pile in piles {
+        let support = support(&pile.features);
+        for &index in &support {
+            used[index] = true;
+            let (a, b) = (root(&parent, support[0]), root(&parent, index));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for index in (0..count).filter(|&index| used[index]) {
+        sets[root(&parent, index)].push(index);
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
+}
+
+impl Pool {
+    /// Fits the families that targets belong to, and the others too if `all` is set.
+    pub(super) fn fit(
+        data: &TaskData,
+        piles: &Piles,
+        basis: Basis,
+        worth: f64,
+        all: bool,
+    ) -> Result<Self> {
+        let homes: Vec<Option<usize>> = data
+            .targets()
+            .iter()
+            .map(|target| piles.cluster_of(&target.features))
+            .collect();
+        let mut families = Vec::new();
+        let mut place = vec![None; piles.clusters.len()];
+        for (cluster, shared) in piles.clusters.iter().enumerate() {
+            if !all && !homes.contains(&Some(cluster)) {
+                continue;
+            }
+            place[cluster] = Some(families.len());
+            families.push(family(data, piles, &basis, worth, (cluster, shared))?);
+        }
+        let expected = |(target, home): (usize, &Option<usize>)| {
+            let at = home.and_then(|cluster| place[cluster])?;
+            let family: &Family = &families[at];
+            let features = &data.targets()[target].features;
+            let shared: Vec<f64> = family.shared.iter().map(|&index| features[index]).collect();
+            Some((at, Prior::of(&family.component, &shared)))
+        };
+        let targets = homes.iter().enumerate().map(expected).collect();
+        Ok(Self {
+            basis,
+            worth,
+            families,
+            targets,
+        })
+    }
+
+    /// What a target is expected to be; none where no source task is its kin.
+    #[must_use]
+    pub fn prior(&self, target: usize) -> Option<&Prior> {
+        self.targets.get(target)?.as_ref().map(|(_, prior)| prior)
+    }
+
+    /// The source tasks, family by family.
+    pub fn tasks(&self) -> impl Iterator<Item = PoolTask> + '_ {
+        self.families.iter().flat_map(|family| {
+            let known = family.members.iter().zip(&family.component.tasks);
+            known.map(|((task, rows), posterior)| PoolTask {
+                task: task.clone(),
+                rows: *rows,
+                posterior: posterior.clone(),
+            })
+        })
+    }
+
+    /// The features that functions are linear in, as columns of `ψ_X`, where no network stands
+    /// between.
+    #[must_use]
+    pub fn columns(&self) -> Option<&[usize]> {
+        self.basis
+            .network
+            .is_none()
+            .then_some(self.basis.columns.as_slice())
+    }
+
+    /// `M` with a column for every task feature; zeros where no family has it.
+    pub(super) fn map(&self, task_dim: usize) -> Mat<f64> {
+        let mut map = Mat::zeros(self.basis.columns.len(), task_dim);
+        for family in &self.families {
+            for (column, &index) in family.shared.iter().enumerate() {
+                for a in 0..map.nrows() {
+                    map[(a, index)] = family.component.means()[(a, column)];
+                }
+            }
+        }
+        map
+    }
+
+    /// A target's rows on the basis of the pool, without those of some folds.
+    pub(super) fn target_statistics(
+        &self,
+        data: &TaskData,
+        target: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Statistics> {
+        let entry = &data.targets()[target];
+        let mut total = Statistics::new(self.basis.columns.len(), data.outputs());
+        for (fold, (statistics, rows)) in entry.folds.iter().zip(&entry.rows).enumerate() {
+            if wanted(fold) {
+                let part = self
+                    .basis
+                    .statistics(data.feature_dim(), statistics, rows)?;
+                total.merge(&part)?;
+            }
+        }
+        Ok(total)
+    }
+}
+
+fn family(
+    data: &TaskData,
+    piles: &Piles,
+    basis: &Basis,
+    worth: f64,
+    (cluster, shared): (usize, &Vec<usize>),
+) -> Result<Family> {
+    let members: Vec<&Pile> = piles
+        .piles
+        .iter()
+        .filter(|pile| piles.cluster_of(&pile.features) == Some(cluster) && pile.rows > 0)
+        .collect();
+    if members.is_empty() {
+        return Err(Error::State(
+            "no source task of a family has rows: collect some first".into(),
+        ));
+    }
+    let evidence: Vec<Evidence> = members
+        .par_iter()
+        .map(|pile| {
+            let mut total = Statistics::new(basis.columns.len(), data.outputs());
+            for &at in &pile.entries {
+                let entry = &data.sources()[at];
+                let part = basis.statistics(data.feature_dim(), &entry.statistics, &entry.rows)?;
+                total.merge(&part)?;
+            }
+            let own = shared.iter().map(|&index| pile.features[index]).collect();
+            Ok(Evidence::new(own, &total, 0, worth))
+        })
+        .collect::<Result<_>>()?;
+    Ok(Family {
+        shared: shared.clone(),
+        component: Component::fit(&evidence, &basis.groups)?,
+        members: members
+            .iter()
+            .map(|pile| (pile.task.clone(), pile.rows))
+            .collect(),
+    })
+}
