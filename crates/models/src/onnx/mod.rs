@@ -123,6 +123,15 @@ fn standardised(
         let mean = graph.floats(&format!("{name}_mean"), &shape, piece)?;
         x = graph.node("Sub", &[&x, &mean], &[]);
     }
+    if let Some(&value) = scale
+        .iter()
+        .find(|&&scale| (scale as f32) < f32::MIN_POSITIVE)
+    {
+        return Err(Error::TooLarge {
+            place: format!("a value of {name}_scale"),
+            value,
+        });
+    }
     let scale = graph.floats(&format!("{name}_scale"), &shape, scale.iter().copied())?;
     Ok(graph.node("Div", &[&x, &scale], &[]))
 }
