@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use taskscout::features::{FeatureMap, Features, Polynomial, apply_row};
+use taskscout::features::{FeatureMap, Features, Polynomial, Standardised, apply_row};
 
 /// Every kind of map, several shapes each.
 fn maps() -> Vec<FeatureMap> {
@@ -23,6 +23,16 @@ fn maps() -> Vec<FeatureMap> {
         vec![0, 3],
     ];
     let own = Arc::new(Polynomial::new(3, 3, false).unwrap());
+    let cosines = FeatureMap::fourier(3, 20, 1.0, 4).unwrap();
+    let seen = Standardised::of_rows(&rows(50, 3), cosines.clone()).map(FeatureMap::Standardised);
+    let terms = FeatureMap::polynomial(3, 2, true).unwrap();
+    let pair = FeatureMap::stacked(vec![cosines, terms.clone()]);
+    let scaled = FeatureMap::standardised(
+        vec![0.3, -1.7, 0.0],
+        vec![0.7, 3.0, 1e-1],
+        pair.clone().unwrap(),
+    );
+    let nested = FeatureMap::stacked(vec![terms.clone(), scaled.clone().unwrap(), terms.clone()]);
     [
         FeatureMap::identity(1),
         FeatureMap::identity(4),
@@ -34,6 +44,11 @@ fn maps() -> Vec<FeatureMap> {
         FeatureMap::monomials(2, pendulum),
         FeatureMap::one_hot_polynomial(3, 2, 2, true),
         FeatureMap::one_hot_polynomial(1, 3, 1, false),
+        seen,
+        pair,
+        scaled,
+        nested,
+        FeatureMap::stacked(vec![terms]),
         FeatureMap::custom("own", own),
     ]
     .into_iter()
@@ -111,6 +126,18 @@ fn only_the_identity_is_the_identity() {
 }
 
 #[test]
+fn groups_follow_each_other_from_first_to_last() {
+    for map in maps() {
+        let mut end = 0;
+        for group in map.groups() {
+            assert!(group.start == end && !group.is_empty(), "{map:?}");
+            end = group.end;
+        }
+        assert_eq!(end, map.dim(), "{map:?}");
+    }
+}
+
+#[test]
 fn a_file_is_checked_like_a_constructor() {
     for (json, expected) in [
         (r#"{"kind":"identity","dim":0}"#, "`dim` is 0"),
@@ -139,6 +166,27 @@ fn a_file_is_checked_like_a_constructor() {
             "`degree` is 65",
         ),
         (
+            r#"{"kind":"standardised","mean":[0],"scale":[-1],"inner":{"kind":"identity","dim":1}}"#,
+            "`scale` value 0 is -1",
+        ),
+        (
+            r#"{"kind":"standardised","mean":[0],"scale":[1],"inner":{"kind":"identity","dim":2}}"#,
+            "`mean` has 1 values where 2 are needed",
+        ),
+        (
+            r#"{"kind":"standardised","mean":[0],"scale":[1],"inner":{"kind":"custom","name":"own","input_dim":1,"dim":1}}"#,
+            "a custom map cannot be part of a standardised one",
+        ),
+        (r#"{"kind":"stacked","parts":[]}"#, "`parts` is empty"),
+        (
+            r#"{"kind":"stacked","parts":[{"kind":"identity","dim":1},{"kind":"identity","dim":2}]}"#,
+            "`parts` 1 takes rows of 2 values",
+        ),
+        (
+            r#"{"kind":"stacked","parts":[{"kind":"identity","dim":1}],"weights":[1]}"#,
+            "unknown field `weights`",
+        ),
+        (
             r#"{"kind":"custom","name":"","input_dim":2,"dim":1}"#,
             "`name` is empty",
         ),
@@ -157,11 +205,62 @@ fn a_file_may_leave_out_defaults() {
     assert_eq!(map, FeatureMap::fourier(2, 3, 1.0, 4).unwrap());
 }
 
+#[test]
+fn maps_within_maps_within_maps_end() {
+    let wrapped = |depth: usize| {
+        let inner = r#"{"kind":"identity","dim":1}"#;
+        let (open, close) = (r#"{"kind":"stacked","parts":["#, "]}");
+        open.repeat(depth) + inner + &close.repeat(depth)
+    };
+    let map: FeatureMap = serde_json::from_str(&wrapped(20)).unwrap();
+    assert_eq!(apply_row(&map, &[2.5]), [2.5]);
+    serde_json::from_str::<FeatureMap>(&wrapped(100_000)).unwrap_err();
+}
+
+/// Any map of `inputs` values, with maps inside maps.
+fn any_map(inputs: usize) -> impl Strategy<Value = FeatureMap> {
+    let leaf = prop_oneof![
+        Just(FeatureMap::identity(inputs).unwrap()),
+        (1_usize..9, 0.1_f64..3.0, any::<u64>()).prop_map(move |(dim, scale, seed)| {
+            FeatureMap::fourier(inputs, dim, scale, seed).unwrap()
+        }),
+        (1_u32..4, any::<bool>()).prop_map(move |(degree, constant)| {
+            FeatureMap::polynomial(inputs, degree, constant).unwrap()
+        }),
+    ];
+    leaf.prop_recursive(3, 12, 3, move |inner| {
+        let finite = prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL;
+        let mean = prop::collection::vec(finite, inputs);
+        let scale =
+            prop::collection::vec(prop::num::f64::POSITIVE | prop::num::f64::NORMAL, inputs);
+        prop_oneof![
+            (mean, scale, inner.clone()).prop_map(|(mean, scale, inner)| {
+                FeatureMap::standardised(mean, scale, inner).unwrap()
+            }),
+            prop::collection::vec(inner, 1..4)
+                .prop_map(|parts| FeatureMap::stacked(parts).unwrap()),
+        ]
+    })
+}
+
 proptest! {
+    /// Whatever the numbers and however deep, a file gives back the same bits.
+    #[test]
+    fn any_map_comes_back_bit_for_bit(map in (1_usize..4).prop_flat_map(any_map)) {
+        let back: FeatureMap = serde_json::from_str(&serde_json::to_string(&map).unwrap()).unwrap();
+        prop_assert_eq!(&map, &back);
+        let rows = rows(5, map.input_dim());
+        let bits = |map: &FeatureMap| -> Vec<u64> {
+            features(map, &rows).into_iter().map(f64::to_bits).collect()
+        };
+        prop_assert_eq!(bits(&map), bits(&back));
+    }
+
     /// A row's features do not depend on its neighbours in the batch.
     #[test]
-    fn rows_do_not_mix(values in prop::collection::vec(-3.0_f64..3.0, 30), which in 0_usize..11) {
-        let map = &maps()[which];
+    fn rows_do_not_mix(values in prop::collection::vec(-3.0_f64..3.0, 30), which in any::<prop::sample::Index>()) {
+        let maps = maps();
+        let map = which.get(&maps);
         let n = values.len() / map.input_dim();
         let rows = &values[..n * map.input_dim()];
         let forward = features(map, rows);

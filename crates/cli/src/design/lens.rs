@@ -1,6 +1,7 @@
 //! From parameters to embeddings: `c = B ψ(w)`.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use faer::Mat;
 use rayon::prelude::*;
@@ -121,8 +122,31 @@ fn feature_names(features: &FeatureMap, columns: &[String]) -> Vec<String> {
         FeatureMap::Monomials(map) => spelt(map.names(), columns, 0),
         FeatureMap::OneHotPolynomial(map) => spelt(&map.names(), columns, map.categories()),
         FeatureMap::Fourier(_) => numbered("cosine"),
+        FeatureMap::Standardised(map) => {
+            let standardised = |column: &String| format!("standardised {column}");
+            let columns: Vec<String> = columns.iter().map(standardised).collect();
+            feature_names(map.inner(), &columns)
+        }
+        FeatureMap::Stacked(map) => {
+            let parts = map.parts().iter();
+            distinct(parts.flat_map(|part| feature_names(part, columns)))
+        }
         _ => numbered("feature"),
     }
+}
+
+/// Names of stacked features: one that an earlier feature has gives way to its number, so that a
+/// map's columns are found by name.
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let name = |(index, mut name): (usize, String)| {
+        if taken.contains(&name) {
+            name = format!("feature {index}");
+        }
+        taken.insert(name.clone());
+        name
+    };
+    names.enumerate().map(name).collect()
 }
 
 /// `w1*w2^2` as `speed·angle²`; `c` are the first columns and `w` those after the categories.
@@ -192,6 +216,25 @@ mod tests {
         assert_eq!(
             Lens::new(cosines, &columns()).names,
             ["cosine 0", "cosine 1"]
+        );
+    }
+
+    #[test]
+    fn features_of_maps_within_maps_have_names_of_their_own() {
+        let linear = || FeatureMap::identity(2).unwrap();
+        let cosine = FeatureMap::fourier(2, 1, 1.0, 0).unwrap();
+        let scaled = FeatureMap::standardised(vec![0.0; 2], vec![2.0; 2], linear()).unwrap();
+        let stacked = FeatureMap::stacked(vec![linear(), scaled, cosine.clone(), cosine]).unwrap();
+        assert_eq!(
+            Lens::new(stacked, &columns()).names,
+            [
+                "speed",
+                "angle",
+                "standardised speed",
+                "standardised angle",
+                "cosine 0",
+                "feature 5"
+            ]
         );
     }
 

@@ -1,13 +1,13 @@
 //! The description inside a file: everything about a model that is no block of numbers.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taskscout::features::{FeatureMap, Features as _};
 use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, TaskMap};
 use taskscout::space::Space;
 use taskscout::train::{Head, Predictor, PredictorKind};
 
+use super::maps::{read_map, write_map};
 use super::tensors::{Reader, Writer, wrong};
 use crate::error::{Error, Result};
 use crate::parts::{Affine, Basis, Parts, Provenance, Tasks, Uncertainty};
@@ -21,9 +21,6 @@ const FEATURES: &str = "features";
 const TASK_FEATURES: &str = "tasks.features";
 const TASK_MAP: &str = "tasks.map";
 const TASK_TARGET: &str = "tasks.target";
-
-/// Random features drawn on two machines may differ by this, relatively.
-const ROUNDING: f64 = 1e-12;
 
 /// The description as JSON has it. Feature maps stay as they are until the tensors they belong to
 /// have confirmed their size: a damaged number must not ask for a gigabyte.
@@ -201,45 +198,6 @@ impl Document {
 
 fn covariance_root(output: usize) -> String {
     format!("covariance_root.{output}")
-}
-
-fn write_map(map: &FeatureMap, prefix: &str, writer: &mut Writer) -> Result<Value> {
-    if let FeatureMap::Fourier(fourier) = map {
-        // Drawn again from the seed on loading; these are for other programs, and for a check.
-        let (d, p) = (fourier.dim(), fourier.input_dim());
-        let matrix = MatRef::from_row_major_slice(fourier.matrix(), d, p);
-        writer.matrix(format!("{prefix}.matrix"), matrix);
-        writer.vector(format!("{prefix}.offset"), fourier.offset());
-    }
-    serde_json::to_value(map).map_err(Error::description)
-}
-
-fn read_map(value: Value, prefix: &str, reader: &Reader<'_>) -> Result<FeatureMap> {
-    let parse = |value| serde_json::from_value(value).map_err(Error::description);
-    if value.get("kind").and_then(Value::as_str) != Some("fourier") {
-        return parse(value);
-    }
-    let name = format!("{prefix}.matrix");
-    let matrix = reader.matrix(&name)?;
-    let offset = reader.vector(&format!("{prefix}.offset"))?;
-    let claimed = |key: &str| value.get(key).and_then(Value::as_u64);
-    let shape = [matrix.nrows(), matrix.ncols()];
-    if [claimed("dim"), claimed("input_dim")] != shape.map(|size| Some(size as u64)) {
-        return Err(wrong(&name, &shape, "the shape of the description"));
-    }
-    let map: FeatureMap = parse(value)?;
-    let FeatureMap::Fourier(drawn) = &map else {
-        return Err(Error::OtherFeatures);
-    };
-    let saved = (0..shape[0]).flat_map(|i| (0..shape[1]).map(move |j| (i, j)));
-    let saved = saved.map(|at| matrix[at]).chain(offset.iter().copied());
-    let drawn = drawn.matrix().iter().chain(drawn.offset());
-    let same =
-        |(saved, drawn): (f64, &f64)| (saved - drawn).abs() <= ROUNDING * drawn.abs().max(1.0);
-    if offset.len() != shape[0] || !saved.zip(drawn).all(same) {
-        return Err(Error::OtherFeatures);
-    }
-    Ok(map)
 }
 
 fn write_phi(phi: &Phi, prefix: &str, writer: &mut Writer) -> Result<PhiText> {

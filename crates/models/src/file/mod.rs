@@ -5,6 +5,7 @@
 //! `format` and `format_version`. docs/models.md lists the tensors.
 
 mod document;
+mod maps;
 mod tensors;
 
 use std::path::Path;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use taskscout::features::{FeatureMap, Features as _};
 
 use super::graph::Graph;
+use super::standardised;
 use crate::error::{Error, Result};
 
 /// A monomial as its variables, rising, each as often as its power says.
@@ -56,6 +57,17 @@ pub(super) fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<S
             let category = graph.columns(x, &category);
             let monomial = graph.columns(&p, &monomial);
             Ok(graph.node("Mul", &[&category, &monomial], &[]))
+        }
+        FeatureMap::Standardised(map) => {
+            let z = standardised(graph, x, "feature", map.mean(), map.scale())?;
+            features(graph, map.inner(), &z)
+        }
+        FeatureMap::Stacked(map) => {
+            let parts = map.parts().iter();
+            let parts: Vec<String> = parts
+                .map(|part| features(graph, part, x))
+                .collect::<Result<_>>()?;
+            Ok(graph.beside(&parts))
         }
         FeatureMap::Custom(custom) => Err(Error::CustomFeatures {
             name: custom.name().to_owned(),

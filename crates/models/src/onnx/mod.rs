@@ -93,17 +93,23 @@ fn scaled_inputs(graph: &mut Graph, parts: &Parts) -> Result<String> {
     let Some(scaling) = &parts.input_scaling else {
         return Ok(INPUT.to_owned());
     };
-    let shape = [scaling.mean.len()];
-    let mut x = INPUT.to_owned();
+    standardised(graph, INPUT, "input", &scaling.mean, &scaling.scale)
+}
+
+/// `(x − mean) / scale`; `name` is what the constants are called.
+fn standardised(
+    graph: &mut Graph,
+    x: &str,
+    name: &str,
+    mean: &[f64],
+    scale: &[f64],
+) -> Result<String> {
+    let shape = [mean.len()];
+    let mut x = x.to_owned();
     // A mean that is large beside the scale keeps its digits in two pieces: what is left after the
     // first is small, and exact.
-    let first: Vec<f64> = scaling
-        .mean
-        .iter()
-        .map(|&mean| f64::from(mean as f32))
-        .collect();
-    let rest: Vec<f64> = scaling
-        .mean
+    let first: Vec<f64> = mean.iter().map(|&mean| f64::from(mean as f32)).collect();
+    let rest: Vec<f64> = mean
         .iter()
         .zip(&first)
         .map(|(mean, first)| mean - first)
@@ -114,10 +120,19 @@ fn scaled_inputs(graph: &mut Graph, parts: &Parts) -> Result<String> {
         vec![first]
     };
     for piece in pieces {
-        let mean = graph.floats("input_mean", &shape, piece)?;
+        let mean = graph.floats(&format!("{name}_mean"), &shape, piece)?;
         x = graph.node("Sub", &[&x, &mean], &[]);
     }
-    let scale = graph.floats("input_scale", &shape, scaling.scale.iter().copied())?;
+    if let Some(&value) = scale
+        .iter()
+        .find(|&&scale| (scale as f32) < f32::MIN_POSITIVE)
+    {
+        return Err(Error::TooLarge {
+            place: format!("a value of {name}_scale"),
+            value,
+        });
+    }
+    let scale = graph.floats(&format!("{name}_scale"), &shape, scale.iter().copied())?;
     Ok(graph.node("Div", &[&x, &scale], &[]))
 }
 

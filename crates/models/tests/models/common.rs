@@ -47,6 +47,15 @@ pub(crate) const KINDS: [Kind; 6] = [
 /// Every feature map that a file can hold.
 pub(crate) fn maps() -> Vec<(&'static str, FeatureMap)> {
     let picked = vec![vec![2, 1, 0], vec![0, 0, 0], vec![0, 1, 3], vec![1, 0, 0]];
+    let (mean, scale) = (vec![0.4, -1.1, 0.0], vec![0.8, 1.7, 1.0 / 3.0]);
+    let standardised = |inner| FeatureMap::standardised(mean.clone(), scale.clone(), inner);
+    let cosines = FeatureMap::fourier(3, 20, 0.7, 5).unwrap();
+    let quadratic = FeatureMap::polynomial(3, 2, true).unwrap();
+    let parts = vec![
+        FeatureMap::identity(3).unwrap(),
+        standardised(cosines.clone()).unwrap(),
+        quadratic.clone(),
+    ];
     vec![
         ("identity", FeatureMap::identity(5).unwrap()),
         ("fourier", FeatureMap::fourier(4, 30, 1.0, 3).unwrap()),
@@ -58,6 +67,17 @@ pub(crate) fn maps() -> Vec<(&'static str, FeatureMap)> {
             "one-hot-polynomial",
             FeatureMap::one_hot_polynomial(3, 2, 2, true).unwrap(),
         ),
+        ("standardised", standardised(quadratic).unwrap()),
+        (
+            "standardised-fourier",
+            standardised(cosines.clone()).unwrap(),
+        ),
+        ("stacked", FeatureMap::stacked(parts.clone()).unwrap()),
+        (
+            "standardised-stacked",
+            standardised(FeatureMap::stacked(parts).unwrap()).unwrap(),
+        ),
+        ("stacked-alone", FeatureMap::stacked(vec![cosines]).unwrap()),
     ]
 }
 

@@ -6,6 +6,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
+use taskscout::features::FeatureMap;
 
 use crate::common::{KINDS, Kind, inputs, maps, random};
 
@@ -100,4 +101,10 @@ fn numbers_beyond_single_precision_are_refused() {
         message.contains("1e40, which single precision cannot hold"),
         "{message}"
     );
+    // As zero, a tiny scale would make every feature infinite.
+    let inner = FeatureMap::identity(1).unwrap();
+    let map = FeatureMap::standardised(vec![0.0], vec![1e-60], inner).unwrap();
+    let model = random(&map, Kind::Features, false, 1);
+    let message = model.to_onnx(false).unwrap_err().to_string();
+    assert!(message.contains("feature_scale is 1e-60"), "{message}");
 }

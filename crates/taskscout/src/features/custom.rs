@@ -28,6 +28,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -120,6 +121,13 @@ impl Features for Custom {
 
     fn is_identity(&self) -> bool {
         self.map.as_ref().is_some_and(|map| map.is_identity())
+    }
+
+    fn groups(&self) -> Vec<Range<usize>> {
+        match &self.map {
+            Some(map) => map.groups(),
+            None => vec![0..self.dim],
+        }
     }
 }
 

@@ -11,6 +11,8 @@
 //! | [`Polynomial`] | all monomials up to a degree |
 //! | [`Monomials`] | a hand-picked list of monomials |
 //! | [`OneHotPolynomial`] | one-hot part ⊗ polynomial of the rest |
+//! | [`Standardised`] | those of another map at `(x − mean) / scale` |
+//! | [`Stacked`] | those of several maps, side by side |
 //! | [`Custom`] | whatever a user's own map gives |
 //!
 //! A map that exists is valid: constructors and deserialisation check the same things.
@@ -29,7 +31,10 @@ mod identity;
 mod monomial;
 mod one_hot;
 mod polynomial;
+mod stacked;
+mod standardised;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +45,8 @@ pub use identity::Identity;
 pub use monomial::Monomials;
 pub use one_hot::OneHotPolynomial;
 pub use polynomial::Polynomial;
+pub use stacked::Stacked;
+pub use standardised::Standardised;
 
 use crate::error::{Error, Result};
 
@@ -58,6 +65,12 @@ pub trait Features: std::fmt::Debug + Send + Sync {
     /// Whether the features are the row itself, which opens closed forms.
     fn is_identity(&self) -> bool {
         false
+    }
+
+    /// Groups of features that are alike in size and kind, so that a learner may give each its
+    /// own penalty: ranges that are not empty and follow each other from 0 to [`Features::dim`].
+    fn groups(&self) -> Vec<Range<usize>> {
+        vec![0..self.dim()]
     }
 }
 
@@ -84,6 +97,10 @@ pub enum FeatureMap {
     Monomials(Monomials),
     /// A one-hot part ⊗ a polynomial of the other parameters.
     OneHotPolynomial(OneHotPolynomial),
+    /// Another map of rows that are centred and scaled first.
+    Standardised(Standardised),
+    /// Several maps side by side.
+    Stacked(Stacked),
     /// A user's own map, known to a file by its name only.
     Custom(Custom),
 }
@@ -119,6 +136,17 @@ impl FeatureMap {
         OneHotPolynomial::new(categories, parameters, degree, constant).map(Self::OneHotPolynomial)
     }
 
+    /// A map of rows that are centred and scaled first; see [`Standardised::new`], and
+    /// [`Standardised::of_rows`] for mean and scale from data.
+    pub fn standardised(mean: Vec<f64>, scale: Vec<f64>, inner: Self) -> Result<Self> {
+        Standardised::new(mean, scale, inner).map(Self::Standardised)
+    }
+
+    /// Several maps side by side; see [`Stacked::new`].
+    pub fn stacked(parts: Vec<Self>) -> Result<Self> {
+        Stacked::new(parts).map(Self::Stacked)
+    }
+
     /// A user's own map under a name; see [`Custom::new`].
     pub fn custom(name: impl Into<String>, map: Arc<dyn Features>) -> Result<Self> {
         Custom::new(name, map).map(Self::Custom)
@@ -151,6 +179,8 @@ impl FeatureMap {
             Self::Polynomial(map) => map,
             Self::Monomials(map) => map,
             Self::OneHotPolynomial(map) => map,
+            Self::Standardised(map) => map,
+            Self::Stacked(map) => map,
             Self::Custom(map) => map,
         }
     }
@@ -172,6 +202,10 @@ impl Features for FeatureMap {
     fn is_identity(&self) -> bool {
         self.inner().is_identity()
     }
+
+    fn groups(&self) -> Vec<Range<usize>> {
+        self.inner().groups()
+    }
 }
 
 /// Most features a map may have: beyond it a setting is a mistake, not a model.
@@ -189,4 +223,26 @@ fn check_dim(key: &str, dim: usize, max: usize) -> Result<()> {
         key,
         format!("is {dim}: it must be from 1 to {max}"),
     ))
+}
+
+/// Rows to work on at a time where a map needs a second place for `width` values of each: few
+/// enough for the cache, and no more than there are.
+fn block(width: usize, rows: usize) -> usize {
+    const VALUES: usize = 1 << 14;
+    const FEWEST: usize = 16;
+    (VALUES / width).max(FEWEST).min(rows).max(1)
+}
+
+/// Refuses a custom map inside another: a file could not say where to attach it again.
+fn refuse_custom(key: &str, whole: &str, part: &FeatureMap) -> Result<()> {
+    match part {
+        FeatureMap::Custom(custom) => Err(Error::setting(
+            key,
+            format!(
+                "holds `{}`: a custom map cannot be part of {whole} one, so do that inside your own map",
+                custom.name()
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

@@ -12,6 +12,8 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::monomial::{MAX_DEGREE, Powers, Table};
@@ -152,6 +154,22 @@ impl Features for Polynomial {
             self.table.evaluate(row, out);
         }
     }
+
+    /// With a constant, one group for each degree from 0; without, a single one.
+    fn groups(&self) -> Vec<Range<usize>> {
+        if !self.constant {
+            return vec![0..self.dim()];
+        }
+        // C(n + s, s) monomials have degree s or less; s = 0 has the constant alone.
+        let mut count = 1_u64;
+        let mut groups = vec![0..1];
+        for degree in 1..=u64::from(self.degree) {
+            let start = count as usize;
+            count = count * (self.input_dim as u64 + degree) / degree;
+            groups.push(start..count as usize);
+        }
+        groups
+    }
 }
 
 /// What a file holds.
@@ -210,6 +228,24 @@ mod tests {
         let message = Polynomial::new(2, 0, true).unwrap_err().to_string();
         assert!(message.contains("`degree` is 0"), "{message}");
         assert_eq!(Polynomial::new(1, 64, true).unwrap().dim(), 65);
+    }
+
+    #[test]
+    fn groups_are_the_degrees() {
+        let map = Polynomial::new(3, 4, true).unwrap();
+        let degree = |powers: &Powers| powers.iter().map(|p| p.1).sum::<u32>();
+        let powers = map.powers();
+        assert_eq!(map.groups().len(), 5);
+        for (expected, group) in (0..).zip(map.groups()) {
+            assert!(
+                powers[group]
+                    .iter()
+                    .all(|powers| degree(powers) == expected)
+            );
+        }
+        let longest = Polynomial::new(1, 64, true).unwrap();
+        assert_eq!(longest.groups().last(), Some(&(64..65)));
+        assert_eq!(Polynomial::new(3, 2, false).unwrap().groups(), [0..9]);
     }
 
     proptest! {
