@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
+use crate::data::options::Data;
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
@@ -60,6 +61,12 @@ pub(crate) enum Command {
         /// Which world
         #[command(subcommand)]
         world: World,
+    },
+    /// Look at logs before learning from them
+    Data {
+        /// What to do
+        #[command(subcommand)]
+        data: Data,
     },
 }
 

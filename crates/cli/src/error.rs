@@ -55,3 +55,9 @@ impl From<taskscout_tables::Error> for CliError {
         Self::Input(error.to_string())
     }
 }
+
+impl From<taskscout_worlds::logs::Error> for CliError {
+    fn from(error: taskscout_worlds::logs::Error) -> Self {
+        Self::Input(error.to_string())
+    }
+}

@@ -1,6 +1,7 @@
 //! The `taskscout` command: which tasks should I collect data from next?
 
 mod args;
+mod data;
 mod design;
 mod error;
 mod experiment;
@@ -54,5 +55,6 @@ fn dispatch(cli: Cli) -> Result<()> {
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),
         Command::Simulate { world } => simulate::execute(&world),
+        Command::Data { data } => data::execute(&data),
     }
 }

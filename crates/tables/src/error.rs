@@ -107,6 +107,16 @@ pub enum Error {
         /// `empty`, `nan`, `inf` or `-inf`.
         value: &'static str,
     },
+    /// Bad rows are to be left out, and nothing is left.
+    #[error("{table} has no row that can be used, {count} are bad; the first: {first}")]
+    NoGoodRow {
+        /// The table's name.
+        table: String,
+        /// The number of bad rows.
+        count: usize,
+        /// What is wrong with the first of them.
+        first: String,
+    },
     /// A Parquet file is damaged or uses what this crate cannot read.
     #[error("{table} cannot be read as Parquet: {problem}; {remedy}")]
     Parquet {

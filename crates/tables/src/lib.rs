@@ -38,9 +38,13 @@ mod names;
 mod number;
 mod parquet;
 mod read;
+mod skip;
 mod table;
 mod write;
 
 pub use error::{Error, Result};
+pub use names::distance as edit_distance;
+pub use number::{leading as leading_number, parse as parse_number};
+pub use skip::BadRow;
 pub use table::{Column, Skipped, Table, Values};
 pub use write::{write_csv, write_parquet};

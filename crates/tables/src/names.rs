@@ -66,7 +66,8 @@ fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Levenshtein distance: the fewest insertions, deletions and replacements between two words.
-fn distance(left: &str, right: &str) -> usize {
+#[must_use]
+pub fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (index, from) in left.chars().enumerate() {

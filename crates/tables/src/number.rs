@@ -12,8 +12,12 @@ pub(crate) fn is_empty(value: f64) -> bool {
     value.to_bits() == EMPTY.to_bits()
 }
 
-/// A number with blanks around it, or nothing.
-pub(crate) fn parse(cell: &[u8]) -> Option<f64> {
+/// The number that a cell holds, with blanks around it or without; nothing for other text.
+///
+/// Spellings of infinity and of no number are numbers too: whether they are welcome is for the
+/// caller to say.
+#[must_use]
+pub fn parse(cell: &[u8]) -> Option<f64> {
     let value: f64 = fast_float2::parse(cell.trim_ascii()).ok()?;
     // Signed and unsigned `nan` are one value to a reader.
     Some(if value.is_nan() { f64::NAN } else { value })
@@ -60,6 +64,15 @@ fn digits(bytes: &[u8], mut at: usize, mut number: u64) -> (u64, usize) {
         at += 1;
     }
     (number, at)
+}
+
+/// The number that the bytes begin with, and its length; whatever follows is for the caller to judge.
+///
+/// The value is the nearest double, as [`str::parse`] gives it.
+#[inline]
+#[must_use]
+pub fn leading(bytes: &[u8]) -> Option<(f64, usize)> {
+    short_decimal(bytes).or_else(|| fast_float2::parse_partial(bytes).ok())
 }
 
 /// What a value that is not finite is called in messages and files.

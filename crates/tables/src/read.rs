@@ -11,17 +11,23 @@ use crate::{csv, parquet};
 /// What every Parquet file begins with.
 const PARQUET_MARK: &[u8] = b"PAR1";
 
-impl Table {
-    /// Reads a table from a file.
-    ///
-    /// The format follows from the extension: `.csv`, `.tsv` or `.parquet`; any other file is told
-    /// by its content.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or its content is not a table: ragged rows, names that are empty
-    /// or repeated, no rows, open quotes, text that is not UTF-8, a damaged Parquet file.
-    pub fn read(path: impl AsRef<Path>) -> Result<Table> {
-        let path = path.as_ref();
+/// A file before it is parsed.
+pub(crate) struct File {
+    pub(crate) bytes: Vec<u8>,
+    /// Its name without its folder, for messages.
+    pub(crate) name: String,
+    pub(crate) format: Format,
+}
+
+/// How a file is to be parsed.
+pub(crate) enum Format {
+    /// With this separator, or the one that is found.
+    Csv(Option<u8>),
+    Parquet,
+}
+
+impl File {
+    pub(crate) fn load(path: &Path) -> Result<Self> {
         let bytes = fs::read(path).map_err(|source| Error::Read {
             path: path.to_owned(),
             remedy: remedy(path, &source),
@@ -34,12 +40,35 @@ impl Table {
         let extension = path
             .extension()
             .map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        match extension.as_deref() {
-            Some("csv") => csv::read(&bytes, &name, None, csv::CHUNK),
-            Some("tsv") => csv::read(&bytes, &name, Some(b'\t'), csv::CHUNK),
-            Some("parquet") => parquet::read(bytes, &name),
-            _ if bytes.starts_with(PARQUET_MARK) => parquet::read(bytes, &name),
-            _ => csv::read(&bytes, &name, None, csv::CHUNK),
+        let format = match extension.as_deref() {
+            Some("csv") => Format::Csv(None),
+            Some("tsv") => Format::Csv(Some(b'\t')),
+            Some("parquet") => Format::Parquet,
+            _ if bytes.starts_with(PARQUET_MARK) => Format::Parquet,
+            _ => Format::Csv(None),
+        };
+        Ok(Self {
+            bytes,
+            name,
+            format,
+        })
+    }
+}
+
+impl Table {
+    /// Reads a table from a file.
+    ///
+    /// The format follows from the extension: `.csv`, `.tsv` or `.parquet`; any other file is told
+    /// by its content.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or its content is not a table: ragged rows, names that are empty
+    /// or repeated, no rows, open quotes, text that is not UTF-8, a damaged Parquet file.
+    pub fn read(path: impl AsRef<Path>) -> Result<Table> {
+        let file = File::load(path.as_ref())?;
+        match file.format {
+            Format::Csv(separator) => csv::read(&file.bytes, &file.name, separator, csv::CHUNK),
+            Format::Parquet => parquet::read(file.bytes, &file.name),
         }
     }
 

@@ -224,11 +224,15 @@ impl Table {
                 value: "empty",
             };
         };
+        self.not_number(column, row, &texts[row])
+    }
+
+    pub(crate) fn not_number(&self, column: &str, row: usize, cell: &str) -> Error {
         Error::NotNumber {
             place: self.place(row),
             column: column.to_owned(),
-            cell: shortened(&texts[row]),
-            remedy: if number::parse(texts[row].replace(',', ".").as_bytes()).is_some() {
+            cell: shortened(cell),
+            remedy: if number::parse(cell.replace(',', ".").as_bytes()).is_some() {
                 "write decimals with a point"
             } else {
                 "correct the cell or choose another column"

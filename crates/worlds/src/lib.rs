@@ -2,10 +2,12 @@
 //!
 //! [`Synthetic`] draws data that follow the model exactly, with the ill-conditioned task map of the
 //! paper's experiments, so that every quantity has a known truth. [`Pendulum`] simulates a robot in
-//! changing wind, gravity and damping; the module [`pendulum`] has its parts.
+//! changing wind, gravity and damping; the module [`pendulum`] has its parts. The module [`logs`]
+//! reads what real robots have recorded.
 
 #![deny(missing_docs)]
 
+pub mod logs;
 pub mod pendulum;
 mod synthetic;
 

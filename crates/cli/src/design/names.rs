@@ -1,6 +1,6 @@
 //! Names of tasks: kept in one block of text, found again, suggested when misspelt.
 
-use taskscout_tables::{Table, Values};
+use taskscout_tables::{Table, Values, edit_distance};
 
 use crate::error::{CliError, Result};
 
@@ -117,28 +117,16 @@ impl Names {
         let most = wanted.chars().count().div_ceil(3);
         (0..rows)
             .filter_map(|row| self.get(row))
-            .map(|name| (distance(&wanted.to_lowercase(), &name.to_lowercase()), name))
+            .map(|name| {
+                (
+                    edit_distance(&wanted.to_lowercase(), &name.to_lowercase()),
+                    name,
+                )
+            })
             .filter(|(edits, _)| *edits <= most)
             .min_by_key(|(edits, _)| *edits)
             .map(|(_, name)| name)
     }
-}
-
-/// Levenshtein distance.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, from) in left.chars().enumerate() {
-        let (mut diagonal, mut last) = (index, index + 1);
-        row[0] = last;
-        for (column, to) in right.iter().enumerate() {
-            let above = row[column + 1];
-            last = (diagonal + usize::from(from != *to)).min(above.min(last) + 1);
-            row[column + 1] = last;
-            diagonal = above;
-        }
-    }
-    row[right.len()]
 }
 
 #[cfg(test)]

@@ -94,9 +94,7 @@ fn quoted(text: &str, open: usize, separator: u8) -> Result<(Cell<'_>, usize), F
 /// A number that fills its cell, read without looking for the cell's end first; most cells are such.
 #[inline]
 pub(super) fn plain_number(bytes: &[u8], at: usize, separator: u8) -> Option<(f64, usize)> {
-    let rest = &bytes[at..];
-    let (value, used) =
-        number::short_decimal(rest).or_else(|| fast_float2::parse_partial(rest).ok())?;
+    let (value, used) = number::leading(&bytes[at..])?;
     let end = at + used;
     let end = match bytes.get(end) {
         None | Some(b'\n') => end,

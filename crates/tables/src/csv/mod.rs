@@ -10,14 +10,18 @@
 mod cell;
 mod fill;
 mod index;
+mod mend;
 
 use memchr::memchr_iter;
 
 use self::cell::{Cell, Fault, FaultKind, after_idle_line, record};
+pub(crate) use self::mend::mend;
 use crate::error::{Error, Result};
 use crate::names;
 use crate::table::{Column, Table};
 
+/// What is said of bytes that are no text.
+const NOT_UTF8: &str = "this is not UTF-8 text; save the table as CSV in UTF-8";
 /// Bytes that one thread parses at a time.
 pub(crate) const CHUNK: usize = 1 << 20;
 /// Rows that a chunk should hold even in a very wide table, to pay for handing it out.
@@ -80,7 +84,7 @@ fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     let text = std::str::from_utf8(bytes).map_err(|wrong| Error::Line {
         table: name.to_owned(),
         line: 1 + memchr_iter(b'\n', &bytes[..wrong.valid_up_to()]).count(),
-        problem: "this is not UTF-8 text; save the table as CSV in UTF-8".into(),
+        problem: NOT_UTF8.into(),
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -125,17 +129,20 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 fn error(text: &str, name: &str, fault: &Fault) -> Error {
-    let problem = match fault.kind {
+    Error::Line {
+        table: name.to_owned(),
+        line: line(text, fault.at),
+        problem: problem(&fault.kind),
+    }
+}
+
+fn problem(kind: &FaultKind) -> String {
+    match kind {
         FaultKind::OpenQuote => "the quotation mark is never closed; close it or remove it".into(),
         FaultKind::AfterQuote => {
             "text follows the closing quotation mark; double the marks inside a cell".into()
         }
         FaultKind::Ragged(found) => format!("there are {found} cells; complete the row"),
-    };
-    Error::Line {
-        table: name.to_owned(),
-        line: line(text, fault.at),
-        problem,
     }
 }
 
