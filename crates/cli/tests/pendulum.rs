@@ -269,7 +269,7 @@ fn what_cannot_be_a_target_is_refused() {
     let scratch = Scratch::new();
     let pendulum = "reproduce pendulum --out out";
     for (options, parts) in [
-        ("--n-target 0", &["target.samples", "is 0"][..]),
+        ("--n-target 0", &["--n-target is 0"][..]),
         ("--target 0,0,1.5,0,0", &["1.5", "w3"]),
         ("--target 0,0,1,0.5", &["4", "5"]),
         ("--target 0,0,nan,0,0", &["entry 3", "`nan`"]),
