@@ -136,6 +136,7 @@ fn one_target_is_reported_at_the_top() {
     assert!(rows.iter().all(|row| row.target.as_deref() == Some(CALM)));
     let summary = summary(&out);
     assert!(summary.get("targets").is_none());
+    assert_eq!(summary["target"], CALM);
     let strategies: Vec<&String> = summary["strategies"].as_object().unwrap().keys().collect();
     for name in ["target-only", "passive", "aware", "oracle"] {
         assert!(strategies.contains(&&name.to_owned()), "{strategies:?}");
@@ -215,6 +216,7 @@ fn several_targets_are_told_apart() {
                 .as_object()
                 .is_none_or(|of| of.is_empty())
         );
+        assert!(summary.get("target").is_none());
         assert!(summary.get("identified").is_none() && summary.get("control").is_none());
         let parts = summary["targets"].as_array().unwrap();
         assert_eq!(parts.len(), 2);
