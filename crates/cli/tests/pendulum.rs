@@ -262,8 +262,11 @@ fn features_without_the_constant_are_warned_of() {
     assert!(warning.contains("adding 1 would"), "{warning}");
     let page = std::fs::read_to_string(scratch.path("paper/report.html")).unwrap();
     assert!(page.contains("cannot express these tasks"));
+    let misfit = summary(&scratch.path("paper"))["misfit"].clone();
+    assert_eq!(format!("warning: {}", misfit.as_str().unwrap()), warning);
     let said = scratch.reproduce("affine", line);
     assert!(!said.contains("warning: "), "{said}");
+    assert!(summary(&scratch.path("affine")).get("misfit").is_none());
 }
 
 #[test]

@@ -41,6 +41,9 @@ pub struct Summary {
     /// Trials without results, which no figure counts; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedTrial>,
+    /// What the task features cannot express, in a sentence; absent if nothing was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misfit: Option<String>,
     /// The name of the only target; absent if it has none, or if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -87,6 +90,7 @@ impl Summary {
             oracle: first.oracle.clone(),
             seeds: seeds.len(),
             failed: Vec::new(),
+            misfit: None,
             target: None,
             strategies: OrderedMap::default(),
             targets: Vec::new(),

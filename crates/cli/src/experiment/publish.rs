@@ -41,6 +41,7 @@ pub(crate) fn publish(
     }
     if let Some(note) = misfit(records) {
         tell(&format!("warning: {note}"));
+        report.summary.misfit = Some(note.clone());
         report.notes.push(note);
     }
     prepared.world.report(records, &mut report)?;
