@@ -33,11 +33,16 @@ impl Scratch {
             .unwrap()
     }
 
-    /// Runs the experiment into a folder and hands back what it said beside its table.
-    fn reproduce(&self, out: &str, options: &str) -> String {
+    /// Runs the experiment into a folder.
+    fn run(&self, out: &str, options: &str) -> Output {
         let output = self.taskscout(&format!("reproduce pendulum --out {out} {options}"));
         assert!(output.status.success(), "{options}: {}", stderr(&output));
-        stderr(&output)
+        output
+    }
+
+    /// The same, handing back what it said beside its table.
+    fn reproduce(&self, out: &str, options: &str) -> String {
+        stderr(&self.run(out, options))
     }
 
     fn refused(&self, line: &str, parts: &[&str]) {
@@ -128,7 +133,14 @@ fn check_target(part: &Value, seeds: usize) {
 #[test]
 fn one_target_is_reported_at_the_top() {
     let scratch = Scratch::new();
-    scratch.reproduce("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
+    let output = scratch.run("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
+    let said = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "identified by aware as w = (",
+        "control, mean |θ| (rad): no model",
+    ] {
+        assert!(said.contains(&format!("target {CALM}: {part}")), "{said}");
+    }
     let out = scratch.path("out");
     let rows = results(&out);
     // 2 seeds × (2 strategies and the oracle × 5 rounds + target-only).

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use taskscout_report::{
-    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, terminal_table,
-    write_atomically,
+    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, write_atomically,
 };
 
 use super::config::{self, ExperimentConfig};
 use super::folder::RunFolder;
 use super::world::WorldOption;
-use super::{MEND, Prepared, list_failures, out_folder, prepare, pretty, quick_line, run};
+use super::{
+    MEND, Prepared, in_words, list_failures, out_folder, prepare, pretty, quick_line, run,
+};
 use crate::args::{BuiltIn, ExperimentOptions};
 use crate::error::{CliError, Result};
 use crate::output::{print, tell};
@@ -128,7 +129,7 @@ fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {
             Ok(report) => {
                 if !options.json {
                     // That nobody reads is found at the end too: the other runs are not lost.
-                    print(&format!("{}\n", terminal_table(&report.summary))).ok();
+                    print(&(in_words(&part.prepared, &report) + "\n")).ok();
                 }
                 let failures = list_failures(&part.prepared, &report);
                 let named = failures.map(|failures| format!("in {}, {failures}", part.name()));

@@ -51,7 +51,7 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
         let page = folder.path().join("report.html");
         format!(
             "{}\n{quick}Report: {}\n",
-            terminal_table(&report.summary),
+            in_words(&prepared, &report),
             page.display()
         )
     });
@@ -59,6 +59,16 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
         Some(failures) => Err(CliError::Failure(failures + MEND)),
         None => printed,
     }
+}
+
+/// The table of losses, and what the world has to say below it.
+fn in_words(prepared: &Prepared, report: &ExperimentReport) -> String {
+    let mut text = terminal_table(&report.summary);
+    let remarks = prepared.world.remarks(report);
+    if !remarks.is_empty() {
+        text += &format!("\n{}\n", remarks.join("\n"));
+    }
+    text
 }
 
 /// What a reader of a quick run's table must know.

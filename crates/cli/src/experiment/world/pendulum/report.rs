@@ -15,6 +15,8 @@ use crate::experiment::trial::{Contender, ORACLE, TargetDetails, TrialRecord};
 
 /// The strategy whose finds stand for the experiment.
 const FINDER: &str = "aware";
+/// The title of the table of control errors.
+pub(super) const CONTROL: &str = "Control";
 /// The start that pictures show.
 const SHOWN: State = STARTS[0];
 /// Points of a run that pictures show: more than a curve can tell apart.
@@ -326,7 +328,7 @@ impl<'a> Target<'a> {
         };
         ReportTable {
             target: self.place(),
-            title: "Control".into(),
+            title: CONTROL.into(),
             head: [
                 "model",
                 "mean |θ| (rad)",
