@@ -9,6 +9,10 @@ pub(crate) enum CliError {
     /// A failure on the way: exit code 1.
     #[error("{0}")]
     Failure(String),
+    /// Whoever read standard output has gone away, as `head` does: the exit code that a shell gives
+    /// to programs which end on this signal.
+    #[error("standard output is closed")]
+    Closed,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, CliError>;
@@ -19,6 +23,7 @@ impl CliError {
         match self {
             Self::Input(_) => 2,
             Self::Failure(_) => 1,
+            Self::Closed => 141,
         }
     }
 
@@ -27,6 +32,7 @@ impl CliError {
         match self {
             Self::Input(sentence) => Self::Input(format!("{words}{sentence}")),
             Self::Failure(sentence) => Self::Failure(format!("{words}{sentence}")),
+            Self::Closed => Self::Closed,
         }
     }
 }

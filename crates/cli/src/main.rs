@@ -1,5 +1,8 @@
 //! The `taskscout` command: which tasks should I collect data from next?
 
+// They panic where nobody reads: `output` has what to use instead.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod data;
 mod design;
@@ -13,14 +16,16 @@ mod simulate;
 use clap::Parser as _;
 
 use crate::args::{Cli, Command, Selection};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 
 fn main() -> std::process::ExitCode {
     let outcome = dispatch(Cli::parse());
     match outcome {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error}");
+            if !matches!(error, CliError::Closed) {
+                output::tell(&format!("error: {error}"));
+            }
             std::process::ExitCode::from(error.code())
         }
     }
@@ -46,8 +51,7 @@ fn dispatch(cli: Cli) -> Result<()> {
             let config = experiment::config::from_file(&file)?;
             if check {
                 experiment::check(config, &options)?;
-                println!("{} is a valid experiment", file.display());
-                return Ok(());
+                return output::print(&format!("{} is a valid experiment\n", file.display()));
             }
             experiment::execute(config, &options)
         }

@@ -1,5 +1,6 @@
-//! Files that commands write: where they may go, and in which format.
+//! What commands write: to the terminal, and to files of some format.
 
+use std::io::Write as _;
 use std::path::Path;
 
 use taskscout_tables::{Column, write_csv, write_parquet};
@@ -8,6 +9,23 @@ use crate::error::{CliError, Result};
 
 /// Writes columns to a file.
 pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
+
+/// Prints to standard output.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => CliError::Closed,
+        _ => CliError::Failure(format!("cannot write to standard output: {error}")),
+    })
+}
+
+/// Tells the user beside results, on standard error; where nobody listens, work goes on.
+pub(crate) fn tell(line: &str) {
+    // In one piece, so that lines of several threads stay whole.
+    let line = format!("{line}\n");
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+}
 
 /// Refuses to replace a file that is there unless it may be.
 pub(crate) fn check_free(path: &Path, force: bool) -> Result<()> {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::tell;
+
 /// Progress of a set of trials.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
@@ -44,7 +46,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.inc(1);
         } else {
-            eprintln!("[{done}/{}] {trial}: {result}", self.trials);
+            tell(&format!("[{done}/{}] {trial}: {result}", self.trials));
         }
     }
 

@@ -326,11 +326,20 @@ fn wrong_options_are_refused() {
     );
     refused(
         &run_small(&scratch, "o", &["--strategies", "passive,wild"]),
-        &["wild", "passive-fixed"],
+        &["--strategies: ", "wild", "passive-fixed"],
     );
     refused(
         &run_small(&scratch, "o", &["--strategies", "aware,aware"]),
-        &["twice"],
+        &["--strategies names", "twice"],
+    );
+    refused(
+        &run_small(&scratch, "o", &["--n-target", "0"]),
+        &["--n-target is 0"],
+    );
+    let last = u64::MAX.to_string();
+    refused(
+        &run_small(&scratch, "o", &["--seed", &last, "--seeds", "3"]),
+        &["--seed is", "3 seeds"],
     );
     assert_eq!(
         run_small(&scratch, "o", &["--seeds", "0"]).status.code(),

@@ -33,11 +33,16 @@ impl Scratch {
             .unwrap()
     }
 
-    /// Runs the experiment into a folder and hands back what it said beside its table.
-    fn reproduce(&self, out: &str, options: &str) -> String {
+    /// Runs the experiment into a folder.
+    fn run(&self, out: &str, options: &str) -> Output {
         let output = self.taskscout(&format!("reproduce pendulum --out {out} {options}"));
         assert!(output.status.success(), "{options}: {}", stderr(&output));
-        stderr(&output)
+        output
+    }
+
+    /// The same, handing back what it said beside its table.
+    fn reproduce(&self, out: &str, options: &str) -> String {
+        stderr(&self.run(out, options))
     }
 
     fn refused(&self, line: &str, parts: &[&str]) {
@@ -128,7 +133,14 @@ fn check_target(part: &Value, seeds: usize) {
 #[test]
 fn one_target_is_reported_at_the_top() {
     let scratch = Scratch::new();
-    scratch.reproduce("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
+    let output = scratch.run("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
+    let said = String::from_utf8(output.stdout).unwrap();
+    for part in [
+        "identified by aware as w = (",
+        "control, mean |θ| (rad): no model",
+    ] {
+        assert!(said.contains(&format!("target {CALM}: {part}")), "{said}");
+    }
     let out = scratch.path("out");
     let rows = results(&out);
     // 2 seeds × (2 strategies and the oracle × 5 rounds + target-only).
@@ -136,6 +148,7 @@ fn one_target_is_reported_at_the_top() {
     assert!(rows.iter().all(|row| row.target.as_deref() == Some(CALM)));
     let summary = summary(&out);
     assert!(summary.get("targets").is_none());
+    assert_eq!(summary["target"], CALM);
     let strategies: Vec<&String> = summary["strategies"].as_object().unwrap().keys().collect();
     for name in ["target-only", "passive", "aware", "oracle"] {
         assert!(strategies.contains(&&name.to_owned()), "{strategies:?}");
@@ -215,6 +228,7 @@ fn several_targets_are_told_apart() {
                 .as_object()
                 .is_none_or(|of| of.is_empty())
         );
+        assert!(summary.get("target").is_none());
         assert!(summary.get("identified").is_none() && summary.get("control").is_none());
         let parts = summary["targets"].as_array().unwrap();
         assert_eq!(parts.len(), 2);
@@ -260,8 +274,11 @@ fn features_without_the_constant_are_warned_of() {
     assert!(warning.contains("adding 1 would"), "{warning}");
     let page = std::fs::read_to_string(scratch.path("paper/report.html")).unwrap();
     assert!(page.contains("cannot express these tasks"));
+    let misfit = summary(&scratch.path("paper"))["misfit"].clone();
+    assert_eq!(format!("warning: {}", misfit.as_str().unwrap()), warning);
     let said = scratch.reproduce("affine", line);
     assert!(!said.contains("warning: "), "{said}");
+    assert!(summary(&scratch.path("affine")).get("misfit").is_none());
 }
 
 #[test]
@@ -269,7 +286,7 @@ fn what_cannot_be_a_target_is_refused() {
     let scratch = Scratch::new();
     let pendulum = "reproduce pendulum --out out";
     for (options, parts) in [
-        ("--n-target 0", &["target.samples", "is 0"][..]),
+        ("--n-target 0", &["--n-target is 0"][..]),
         ("--target 0,0,1.5,0,0", &["1.5", "w3"]),
         ("--target 0,0,1,0.5", &["4", "5"]),
         ("--target 0,0,nan,0,0", &["entry 3", "`nan`"]),

@@ -8,7 +8,7 @@
 //! let figure = ReportFigure {
 //!     target: None,
 //!     name: "traces".into(),
-//!     figure: PanelFigure::new("The angle under control", vec![panel]),
+//!     figure: PanelFigure::new("The angle under control", vec![panel]).into(),
 //!     caption: "One run from rest.".into(),
 //! };
 //! let file = format!("{}.svg", figure.name);
@@ -27,7 +27,61 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::figures::{Bars, HeatMap};
 use crate::svg::{PanelFigure, Theme};
+
+/// What a figure draws.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Drawing {
+    /// Small plots under one legend.
+    Panels(PanelFigure),
+    /// Named values.
+    Bars(Bars),
+    /// Every item against every other.
+    HeatMap(HeatMap),
+}
+
+impl Drawing {
+    /// What it shows, in a few words.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Panels(figure) => &figure.title,
+            Self::Bars(bars) => &bars.title,
+            Self::HeatMap(map) => &map.title,
+        }
+    }
+
+    /// Draws it; `id` keeps its inner names apart from those of others on the page.
+    #[must_use]
+    pub fn to_svg(&self, theme: Theme, id: &str) -> String {
+        match self {
+            Self::Panels(figure) => figure.to_svg(theme, id),
+            Self::Bars(bars) => bars.to_svg(theme, id),
+            Self::HeatMap(map) => map.to_svg(theme, id),
+        }
+    }
+}
+
+impl From<PanelFigure> for Drawing {
+    fn from(figure: PanelFigure) -> Self {
+        Self::Panels(figure)
+    }
+}
+
+impl From<Bars> for Drawing {
+    fn from(bars: Bars) -> Self {
+        Self::Bars(bars)
+    }
+}
+
+impl From<HeatMap> for Drawing {
+    fn from(map: HeatMap) -> Self {
+        Self::HeatMap(map)
+    }
+}
 
 /// A figure of an experiment's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,7 +92,7 @@ pub struct ReportFigure {
     /// The name of its file, without ending.
     pub name: String,
     /// What to draw.
-    pub figure: PanelFigure,
+    pub figure: Drawing,
     /// What to look at, in sentences.
     pub caption: String,
 }

@@ -64,6 +64,11 @@ pub(crate) fn short(value: f64) -> String {
     })
 }
 
+/// The same with a true minus sign.
+pub(crate) fn signed(value: f64) -> String {
+    short(value).replace('-', "−")
+}
+
 /// A whole number with commas between thousands.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());

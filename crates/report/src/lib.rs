@@ -75,14 +75,15 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
-pub use additions::{ReportFigure, ReportTable};
+pub use additions::{Drawing, ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
 pub use contender::{ORACLE, TARGET_ONLY};
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
 pub use figures::{
-    PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel, Traces,
+    Bar, Bars, HeatMap, PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel,
+    Traces,
 };
 pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;

@@ -41,6 +41,12 @@ pub struct Summary {
     /// Trials without results, which no figure counts; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedTrial>,
+    /// What the task features cannot express, in a sentence; absent if nothing was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub misfit: Option<String>,
+    /// The name of the only target; absent if it has none, or if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Figures by strategy when there is one target; absent otherwise.
     #[serde(default, skip_serializing_if = "OrderedMap::is_empty")]
     pub strategies: OrderedMap<StrategySummary>,
@@ -84,13 +90,17 @@ impl Summary {
             oracle: first.oracle.clone(),
             seeds: seeds.len(),
             failed: Vec::new(),
+            misfit: None,
+            target: None,
             strategies: OrderedMap::default(),
             targets: Vec::new(),
             paper,
             extra: BTreeMap::new(),
         };
         if sections.len() == 1 {
-            summary.strategies = sections.remove(0).1;
+            let (target, strategies) = sections.remove(0);
+            summary.target = target.map(str::to_owned);
+            summary.strategies = strategies;
         } else {
             let named = sections
                 .into_iter()
@@ -205,6 +215,31 @@ mod tests {
         let mut rows = curve("passive", 2, &[(100, 8.0), (200, 4.0)]);
         rows.extend(curve("aware", 2, &[(100, 6.0), (200, 2.0)]));
         rows
+    }
+
+    #[test]
+    fn the_only_target_is_named_at_the_top() {
+        let named = |name: &str, seed| ResultRow {
+            target: Some(name.to_owned()),
+            ..row("passive", seed, 0, 100, 1.0)
+        };
+        let of = |rows: &[ResultRow]| {
+            let summary = Summary::from_rows(rows, Value::Null).unwrap();
+            serde_json::to_value(summary).unwrap()
+        };
+        let one = of(&[named("calm", 1), named("calm", 2)]);
+        assert_eq!(one["target"], "calm");
+        assert!(one["strategies"].is_object());
+        assert!(
+            of(&[named("calm", 1), named("windy", 1)])
+                .get("target")
+                .is_none()
+        );
+        assert!(
+            of(&[row("passive", 1, 0, 100, 1.0)])
+                .get("target")
+                .is_none()
+        );
     }
 
     fn keys(value: &Value) -> Vec<&str> {

@@ -296,3 +296,26 @@ fn a_target_without_rows_is_an_error() {
     let found = study.identify().unwrap().remove(0).unwrap();
     assert!(holds(&found, &[0.0, 0.5]), "{found:?}");
 }
+
+/// A sensor that is not plugged in: nothing can be learnt of the family, and the study goes on.
+#[test]
+fn source_labels_of_zero_identify_nothing() {
+    let world = World::plane(6);
+    let target = world.samples(&[0.3, 0.1], 20, &mut rng(6));
+    for kind in [StrategyKind::Passive, StrategyKind::Aware] {
+        let hidden = vec![Target::unknown("t")];
+        let mut study = Study::new(config(&world, kind, hidden)).unwrap();
+        study.tell_target(0, &target).unwrap();
+        for _ in 0..2 {
+            for item in study.ask(600).unwrap().items {
+                let told = world.samples(&item.task, item.n, &mut rng(item.id));
+                let silent = vec![0.0; told.len()];
+                let told = Samples::new(told.inputs().to_vec(), D, silent, 1).unwrap();
+                study.tell(item.id, &told).unwrap();
+            }
+            assert_eq!(study.identify().unwrap(), [None], "{kind}");
+            let choice = study.predictors().unwrap().remove(0);
+            assert!(choice.identified.is_none() && choice.predictor().is_some());
+        }
+    }
+}

@@ -33,6 +33,7 @@ use self::say::Notes;
 use self::source::{Listed, Source, Tasks};
 use self::tidy::Tidy;
 use crate::error::{CliError, Result};
+use crate::output;
 
 /// Rows whose information one thread adds up at a time.
 const BLOCK: usize = 4096;
@@ -77,7 +78,7 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
         notes.add(files.sentence());
     }
     notes.print();
-    say::print(&if options.json {
+    output::print(&if options.json {
         json
     } else {
         outcome.text(&setting)

@@ -1,8 +1,6 @@
 //! What goes to the terminal beside results.
 
-use std::io::Write as _;
-
-use crate::error::{CliError, Result};
+use crate::output::tell;
 
 /// Notes for standard error, held back until the plan is there: an error stands alone.
 #[derive(Debug, Default)]
@@ -17,19 +15,8 @@ impl Notes {
     /// Prints all notes.
     pub(crate) fn print(&self) {
         for note in &self.0 {
-            eprintln!("note: {note}");
+            tell(&format!("note: {note}"));
         }
-    }
-}
-
-/// Prints to standard output; a reader that has gone away is no failure.
-pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(CliError::Failure(
-            format!("cannot write to standard output: {error}"),
-        )),
-        _ => Ok(()),
     }
 }
 

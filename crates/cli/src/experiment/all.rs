@@ -4,16 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum as _;
 use taskscout_report::{
-    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, terminal_table,
-    write_atomically,
+    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, write_atomically,
 };
 
 use super::config::{self, ExperimentConfig};
 use super::folder::RunFolder;
 use super::world::WorldOption;
-use super::{MEND, Prepared, QUICK, list_failures, out_folder, prepare, pretty, run};
+use super::{
+    MEND, Prepared, in_words, list_failures, out_folder, prepare, pretty, quick_line, run,
+};
 use crate::args::{BuiltIn, ExperimentOptions};
 use crate::error::{CliError, Result};
+use crate::output::{print, tell};
 
 /// Names the default folder.
 const NAME: &str = "all";
@@ -117,11 +119,17 @@ fn open(out: &Path, options: &ExperimentOptions) -> Result<()> {
 fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {
     let mut outcome = Outcome::default();
     for (index, part) in parts.iter().enumerate() {
-        eprintln!("{} ({} of {})", part.name(), index + 1, parts.len());
+        tell(&format!(
+            "{} ({} of {})",
+            part.name(),
+            index + 1,
+            parts.len()
+        ));
         match run(&part.prepared, &part.folder, options) {
             Ok(report) => {
                 if !options.json {
-                    println!("{}", terminal_table(&report.summary));
+                    // That nobody reads is found at the end too: the other runs are not lost.
+                    print(&(in_words(&part.prepared, &report) + "\n")).ok();
                 }
                 let failures = list_failures(&part.prepared, &report);
                 let named = failures.map(|failures| format!("in {}, {failures}", part.name()));
@@ -129,7 +137,7 @@ fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {
                 outcome.reports.push(report);
             }
             Err(error) => {
-                eprintln!("failed: {}: {error}", part.name());
+                tell(&format!("failed: {}: {error}", part.name()));
                 outcome
                     .missing
                     .push(format!("{} has no results", part.name()));
@@ -162,16 +170,14 @@ fn publish(out: &Path, outcome: &Outcome, options: &ExperimentOptions) -> Result
         write_atomically(out.join(file), text.as_bytes())
             .map_err(|error| CliError::Failure(error.to_string()))?;
     }
-    if options.json {
-        print!("{summary}");
+    let printed = print(&if options.json {
+        summary
     } else {
-        if options.quick {
-            println!("{QUICK}");
-        }
-        println!("Report on all: {}", out.join(REPORT).display());
-    }
+        let page = out.join(REPORT);
+        format!("{}Report on all: {}\n", quick_line(options), page.display())
+    });
     if missing.is_empty() {
-        return Ok(());
+        return printed;
     }
     Err(CliError::Failure(missing.join("; ") + MEND))
 }

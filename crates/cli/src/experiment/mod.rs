@@ -25,6 +25,7 @@ use trials::run_trials;
 
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::output::{print, tell};
 
 /// What to do about failed trials.
 const MEND: &str = ": mend the cause and run again with --resume";
@@ -43,18 +44,38 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
     let folder = RunFolder::examine(out, &prepared.config, options)?;
     folder.begin()?;
     let report = run(&prepared, &folder, options)?;
-    if options.json {
-        print!("{}", pretty(&report.summary)?);
+    let printed = print(&if options.json {
+        pretty(&report.summary)?
     } else {
-        println!("{}", terminal_table(&report.summary));
-        if options.quick {
-            println!("{QUICK}");
-        }
-        println!("Report: {}", folder.path().join("report.html").display());
-    }
+        let quick = quick_line(options);
+        let page = folder.path().join("report.html");
+        format!(
+            "{}\n{quick}Report: {}\n",
+            in_words(&prepared, &report),
+            page.display()
+        )
+    });
     match list_failures(&prepared, &report) {
         Some(failures) => Err(CliError::Failure(failures + MEND)),
-        None => Ok(()),
+        None => printed,
+    }
+}
+
+/// The table of losses, and what the world has to say below it.
+fn in_words(prepared: &Prepared, report: &ExperimentReport) -> String {
+    let mut text = terminal_table(&report.summary);
+    let remarks = prepared.world.remarks(report);
+    if !remarks.is_empty() {
+        text += &format!("\n{}\n", remarks.join("\n"));
+    }
+    text
+}
+
+/// What a reader of a quick run's table must know.
+fn quick_line(options: &ExperimentOptions) -> String {
+    match options.quick {
+        true => format!("{QUICK}\n"),
+        false => String::new(),
     }
 }
 
@@ -82,11 +103,14 @@ fn list_failures(prepared: &Prepared, report: &ExperimentReport) -> Option<Strin
     }
     for trial in failed.iter().take(NAMED) {
         let FailedTrial { seed, error, .. } = trial;
-        eprintln!("failed: {} seed {seed}: {error}", trial.contender());
+        tell(&format!(
+            "failed: {} seed {seed}: {error}",
+            trial.contender()
+        ));
     }
     if failed.len() > NAMED {
         let more = failed.len() - NAMED;
-        eprintln!("failed: {more} more, see summary.json");
+        tell(&format!("failed: {more} more, see summary.json"));
     }
     let trials = prepared.trials().len();
     Some(format!(

@@ -9,6 +9,7 @@ use super::prepare::Prepared;
 use super::trial::{ORACLE, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::output::tell;
 
 /// What a reader of a quick run's figures must know.
 pub(crate) const QUICK: &str =
@@ -32,14 +33,15 @@ pub(crate) fn publish(
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     report.summary.failed = failures;
     for note in lost_rounds(prepared, &report.rows) {
-        eprintln!("note: {note}");
+        tell(&format!("note: {note}"));
         report.notes.push(note);
     }
     if options.quick {
         report.notes.push(QUICK.into());
     }
     if let Some(note) = misfit(records) {
-        eprintln!("warning: {note}");
+        tell(&format!("warning: {note}"));
+        report.summary.misfit = Some(note.clone());
         report.notes.push(note);
     }
     prepared.world.report(records, &mut report)?;

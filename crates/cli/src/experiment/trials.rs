@@ -60,18 +60,32 @@ fn run_one(
     match &outcome {
         Ok(record) => {
             folder.keep(record)?;
-            progress.trial(&name, &last_loss(&record.rows));
+            progress.trial(&name, &last_losses(&record.rows));
         }
         Err(error) => progress.failed(&name, &error.to_string()),
     }
     Ok(outcome)
 }
 
-fn last_loss(rows: &[ResultRow]) -> String {
-    let last = rows
-        .last()
-        .and_then(|row| row.test_loss.or(row.returned_loss));
-    last.map_or_else(|| "done".into(), |loss| format!("final loss {loss:.3e}"))
+/// The losses after the last round, in the mean over the targets that the trial serves.
+fn last_losses(rows: &[ResultRow]) -> String {
+    let round = rows.last().map(|row| row.round);
+    let last: Vec<&ResultRow> = rows.iter().filter(|row| Some(row.round) == round).collect();
+    let mean = |name: &str, loss: fn(&ResultRow) -> Option<f64>| {
+        // A mean over some of the targets would not compare with one over all.
+        let total: f64 = last.iter().map(|row| loss(row)).sum::<Option<f64>>()?;
+        Some(format!("{name} loss {:.3e}", total / last.len() as f64))
+    };
+    let losses = [
+        mean("shared", |row| row.test_loss),
+        mean("returned", |row| row.returned_loss),
+    ];
+    let losses: Vec<String> = losses.into_iter().flatten().collect();
+    match (losses.is_empty() || last.is_empty(), last.len()) {
+        (true, _) => "done".into(),
+        (false, 1) => losses.join(", "),
+        (false, targets) => format!("{} (mean over {targets} targets)", losses.join(", ")),
+    }
 }
 
 /// Parts what succeeded from what failed; nothing at all is an error.
@@ -99,5 +113,51 @@ fn sort_out(
     match first.filter(|_| records.is_empty()) {
         Some(error) => Err(error),
         None => Ok((records, failed)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(round: usize, test_loss: Option<f64>, returned_loss: Option<f64>) -> ResultRow {
+        ResultRow {
+            round,
+            test_loss,
+            returned_loss,
+            ..ResultRow::default()
+        }
+    }
+
+    #[test]
+    fn losses_have_their_names_and_targets_their_mean() {
+        let first = row(0, Some(9.0), Some(9.0));
+        let one = [first.clone(), row(1, Some(0.5), Some(0.25))];
+        assert_eq!(
+            last_losses(&one),
+            "shared loss 5.000e-1, returned loss 2.500e-1"
+        );
+        let joint = [
+            first.clone(),
+            first,
+            row(1, Some(0.5), Some(0.25)),
+            row(1, Some(1.5), Some(0.75)),
+        ];
+        assert_eq!(
+            last_losses(&joint),
+            "shared loss 1.000e0, returned loss 5.000e-1 (mean over 2 targets)"
+        );
+        // One without a shared predictor, as `target-only` or after training diverged.
+        let part = [row(0, Some(0.5), Some(1.0)), row(0, None, Some(2.0))];
+        assert_eq!(
+            last_losses(&part),
+            "returned loss 1.500e0 (mean over 2 targets)"
+        );
+        assert_eq!(
+            last_losses(&[row(0, None, Some(2.0))]),
+            "returned loss 2.000e0"
+        );
+        assert_eq!(last_losses(&[row(0, None, None)]), "done");
+        assert_eq!(last_losses(&[]), "done");
     }
 }

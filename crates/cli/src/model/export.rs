@@ -6,7 +6,7 @@ use taskscout_models::SavedModel;
 
 use super::options::{ExportOptions, FormatName};
 use crate::error::{CliError, Result};
-use crate::output::check_free;
+use crate::output::{check_free, tell};
 
 /// Reads a model and writes it in another format.
 pub(crate) fn execute(options: &ExportOptions) -> Result<()> {
@@ -18,14 +18,14 @@ pub(crate) fn execute(options: &ExportOptions) -> Result<()> {
         FormatName::Safetensors => model.save(&out)?,
     }
     let provenance = model.provenance();
-    eprintln!(
+    tell(&format!(
         "note: {} of target `{}` written to {}: {} inputs, {} outputs",
         model.parts().predictor.kind,
         provenance.target,
         out.display(),
         model.input_dim(),
         model.outputs()
-    );
+    ));
     Ok(())
 }
 

@@ -9,9 +9,8 @@ use taskscout_models::{Prediction, SavedModel};
 use taskscout_tables::{Column, Table};
 
 use super::options::PredictOptions;
-use crate::design::say::print;
 use crate::error::{CliError, Result};
-use crate::output::{check_free, writer};
+use crate::output::{check_free, print, tell, writer};
 
 /// Rows predicted and printed at a time.
 const BLOCK: usize = 16_384;
@@ -36,7 +35,7 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     let predictions = model.predict(&inputs)?;
     if let Some((out, write)) = write {
         write(out, &table_of(&model, &predictions))?;
-        eprintln!("note: written to {}", out.display());
+        tell(&format!("note: written to {}", out.display()));
     }
     if options.json {
         let document = document(&model, &columns, &predictions);

@@ -9,9 +9,8 @@ use taskscout_worlds::pendulum::{
 };
 
 use super::options::{PendulumOptions, PolicyName};
-use crate::design::say::print;
 use crate::error::{CliError, Result};
-use crate::output::{check_free, writer};
+use crate::output::{check_free, print, writer};
 
 /// Most rows of one table: some gigabytes of memory.
 const MAX_ROWS: usize = 50_000_000;

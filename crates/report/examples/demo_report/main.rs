@@ -2,6 +2,7 @@
 //! `cargo run -p taskscout-report --example demo_report -- FOLDER`.
 
 mod pendulum;
+mod relevance;
 
 use std::path::Path;
 
@@ -184,6 +185,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "relevant",
         json!([{"task": "custom_40wind_z", "similarity": 0.981, "weight": 0.42}]),
     );
+    report.figures = relevance::figures();
     write(
         folder,
         "summary.json",
@@ -197,7 +199,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
 
     let second = steered(paper)?;
-    for figure in &second.figures {
+    for figure in report.figures.iter().chain(&second.figures) {
         let svg = figure.to_svg(Theme::Standalone, &figure.name);
         write(folder, &format!("{}.svg", figure.name), &svg)?;
     }

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use taskscout_report::{
-    PathStep, Portrait, PortraitCurve, Portraits, ReportFigure, ReportTable, TaskPath, Trace,
-    TracePanel, Traces,
+    PanelFigure, PathStep, Portrait, PortraitCurve, Portraits, ReportFigure, ReportTable, TaskPath,
+    Trace, TracePanel, Traces,
 };
 
 use crate::wobble;
@@ -115,10 +115,10 @@ pub(crate) fn figures(target: &str, hidden: &[f64], wind: f64) -> Vec<ReportFigu
         truth: Some(hidden.to_vec()),
         steps: [steps("aware", 0.8, hidden), steps("agnostic", 0.05, hidden)].concat(),
     };
-    let figure = |name: &str, figure, caption: &str| ReportFigure {
+    let figure = |name: &str, figure: PanelFigure, caption: &str| ReportFigure {
         target: Some(target.to_owned()),
         name: format!("{name}-{}", if wind > 0.5 { "windy" } else { "calm" }),
-        figure,
+        figure: figure.into(),
         caption: caption.to_owned(),
     };
     vec![

@@ -1,16 +1,25 @@
-//! Figures for experiments that steer something, made from plain data.
+//! Figures of experiments of several kinds, made from plain data.
 //!
 //! - [`TaskPath`]: how the chosen task walks towards the hidden one;
 //! - [`Portraits`]: one state against another, side by side;
 //! - [`Traces`]: a state over time, one line a model.
 //!
-//! Each gives a [`PanelFigure`](crate::PanelFigure), which a [`ReportFigure`](crate::ReportFigure)
-//! puts into a report.
+//! Each of these gives a [`PanelFigure`](crate::PanelFigure). Two draw themselves:
+//!
+//! - [`Bars`]: named values, for instance how relevant source tasks are;
+//! - [`HeatMap`]: every task against every other.
+//!
+//! All of them are a [`Drawing`](crate::Drawing), which a [`ReportFigure`](crate::ReportFigure) puts
+//! into a report.
 
+mod bars;
+mod heat_map;
 mod portraits;
 mod task_path;
 mod traces;
 
+pub use bars::{Bar, Bars};
+pub use heat_map::HeatMap;
 pub use portraits::{Portrait, PortraitCurve, Portraits};
 pub use task_path::{PathStep, TaskPath};
 pub use traces::{Trace, TracePanel, Traces};

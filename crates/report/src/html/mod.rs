@@ -166,8 +166,7 @@ fn facts(report: &ExperimentReport) -> String {
     if report.title != summary.experiment {
         facts.insert(0, summary.experiment.clone());
     }
-    let target = report.rows.first().and_then(|row| row.target.as_ref());
-    if let Some(target) = target.filter(|_| summary.targets.is_empty()) {
+    if let Some(target) = &summary.target {
         facts.push(format!("target {target}"));
     }
     facts.join(" · ")

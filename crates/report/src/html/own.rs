@@ -22,7 +22,7 @@ pub(super) fn additions(
     }
     for (index, own) in report.figures.iter().enumerate() {
         if chosen(own.target.as_deref()) {
-            out += &heading(level, &own.figure.title, "");
+            out += &heading(level, own.figure.title(), "");
             let svg = own.to_svg(Theme::Page, &format!("{id}-own-{index}"));
             out += &figure(&svg, &own.caption);
         }
@@ -119,7 +119,7 @@ mod tests {
             report.figures.push(ReportFigure {
                 target: target.map(str::to_owned),
                 name: "path".to_owned(),
-                figure: PanelFigure::new(format!("figure <{name}>"), vec![panel]),
+                figure: PanelFigure::new(format!("figure <{name}>"), vec![panel]).into(),
                 caption: "<i>".to_owned(),
             });
             report.tables.push(ReportTable {

@@ -108,20 +108,30 @@ impl Canvas {
     }
 
     pub(super) fn text(&mut self, x: f64, y: f64, text: Text<'_>) {
-        self.turned_text(x, y, text, "");
+        self.turned_text(x, y, text, "", "");
+    }
+
+    /// A text with a note for those who hover over it.
+    pub(super) fn noted_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
+        self.turned_text(x, y, text, "", note);
     }
 
     /// A text that reads upwards.
     pub(super) fn upright_text(&mut self, x: f64, y: f64, text: Text<'_>) {
-        self.turned_text(
-            x,
-            y,
-            text,
-            &format!(" transform=\"rotate(-90 {x:.1} {y:.1})\""),
-        );
+        self.noted_upright_text((x, y), text, "");
     }
 
-    fn turned_text(&mut self, x: f64, y: f64, text: Text<'_>, transform: &str) {
+    /// A text that reads upwards, with a note.
+    pub(super) fn noted_upright_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
+        let turn = format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"");
+        self.turned_text(x, y, text, &turn, note);
+    }
+
+    fn turned_text(&mut self, x: f64, y: f64, text: Text<'_>, transform: &str, note: &str) {
+        let title = match note {
+            "" => String::new(),
+            note => format!("<title>{}</title>", escape(note)),
+        };
         let anchor = match text.anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -136,7 +146,7 @@ impl Canvas {
         self.raw(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\"{anchor}{weight} fill=\"{}\" \
              stroke=\"{}\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"\
-             {transform}>{}</text>",
+             {transform}>{title}{}</text>",
             text.size,
             text.paint.attribute(self.theme),
             Paint::Surface.attribute(self.theme),
@@ -181,6 +191,36 @@ impl Canvas {
         self.raw(&format!(
             "<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.15\" stroke=\"none\"/>",
             coordinates(outline),
+            paint.attribute(self.theme)
+        ));
+    }
+
+    /// A filled rectangle, with a note for those who hover over it.
+    pub(super) fn rect(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        paint: Paint,
+        note: &str,
+    ) {
+        self.raw(&format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             fill=\"{}\"><title>{}</title></rect>",
+            paint.attribute(self.theme),
+            escape(note)
+        ));
+    }
+
+    /// The edge of a rectangle.
+    pub(super) fn outline(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        paint: Paint,
+    ) {
+        self.raw(&format!(
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             fill=\"none\" stroke=\"{}\"/>",
             paint.attribute(self.theme)
         ));
     }

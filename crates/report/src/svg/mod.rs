@@ -3,7 +3,7 @@
 //! [`loss_plot`] and [`metric_plot`] make a [`LinePlot`] from result rows;
 //! [`LinePlot::to_svg`] draws it, for the page (colours follow the page's light or dark mode) or to
 //! stand alone on white. A [`PanelFigure`] is several small plots under one legend, for whatever
-//! else an experiment has to show.
+//! else an experiment has to show; [`crate::figures`] has bars and heat maps too.
 //!
 //! ```
 //! use taskscout_report::{ResultRow, Theme, loss_plot};
@@ -16,9 +16,11 @@
 //! assert!(svg.starts_with("<svg") && svg.contains("passive"));
 //! ```
 
+mod bars;
 mod canvas;
 mod figures;
 mod frame;
+mod heat_map;
 mod legend;
 mod lines;
 mod palette;
@@ -31,7 +33,9 @@ mod thin;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use bars::draw_bars;
 pub use figures::{loss_plot, metric_plot, returned_loss_plot};
+pub(crate) use heat_map::draw_heat_map;
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.

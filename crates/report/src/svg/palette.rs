@@ -107,6 +107,11 @@ fn style(entry: usize, shift: usize, save_task: bool) -> Style {
     }
 }
 
+/// The colour of a group by its place: strong colours first, grey last, then from the start again.
+pub(super) fn group_paint(place: usize) -> Paint {
+    Paint::Series((place + 1) % COLOURS.len())
+}
+
 /// What a colour is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paint {

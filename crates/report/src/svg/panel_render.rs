@@ -9,7 +9,7 @@ use super::panels::{LineStyle, Panel, PanelFigure, PanelLine, PanelMark, edges, 
 use super::place::text_width;
 use super::scale::{Range, Spacing};
 use super::thin::thin;
-use crate::format::{grouped, short};
+use crate::format::{grouped, signed};
 
 /// Room for a panel's title.
 const TITLE: f64 = 26.0;
@@ -325,7 +325,7 @@ fn number(value: f64) -> String {
     if value.abs() >= 1e3 && value.abs() < 1e15 {
         grouped(value)
     } else {
-        short(value).replace('-', "−")
+        signed(value)
     }
 }
 

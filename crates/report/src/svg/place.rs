@@ -95,6 +95,23 @@ pub(super) fn text_width(text: &str, size: f64) -> f64 {
     0.6 * size * text.chars().count() as f64
 }
 
+/// A text without so much of its middle that it fits.
+pub(super) fn shortened(text: &str, width: f64, size: f64) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    // Widths are estimates that add up to one of the same size with rounding.
+    let room = (width / text_width("x", size) + 1e-9) as usize;
+    if letters.len() <= room {
+        return text.to_owned();
+    }
+    let kept = room.saturating_sub(1).max(2);
+    let (start, end) = (kept.div_ceil(2), kept / 2);
+    let start: String = letters[..start.min(letters.len())].iter().collect();
+    let end: String = letters[letters.len().saturating_sub(end)..]
+        .iter()
+        .collect();
+    format!("{start}…{end}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +155,14 @@ mod tests {
         // Three close together: the middle one has to go up.
         let close = place(&[(40.0, 20.0), (45.0, 20.0), (50.0, 20.0)]);
         assert_eq!(close, [(true, 0), (false, 0), (false, 1)]);
+    }
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        let width = |letters: usize| text_width(&"x".repeat(letters), 12.0);
+        assert_eq!(shortened("abcdefgh", width(8), 12.0), "abcdefgh");
+        assert_eq!(shortened("abcdefgh", width(7), 12.0), "abc…fgh");
+        assert_eq!(shortened("äöüßéèêë", width(4), 12.0), "äö…ë");
+        assert_eq!(shortened("abcdefgh", 0.0, 12.0), "a…h");
     }
 }

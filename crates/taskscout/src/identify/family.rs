@@ -14,9 +14,10 @@ use crate::train::{Problem, Spectrum};
 /// Most unknowns of `M` that are solved for densely.
 const MOST_UNKNOWNS: usize = 1000;
 
-/// Whether a family of so many features and task features can be solved for.
+/// Whether a family of so many features and task features can be solved for: it has unknowns, and not
+/// too many.
 pub(crate) fn is_solvable(features: usize, task_features: usize) -> bool {
-    features.saturating_mul(task_features) <= MOST_UNKNOWNS
+    (1..=MOST_UNKNOWNS).contains(&features.saturating_mul(task_features))
 }
 
 /// Steps towards the penalty of each task feature.
@@ -34,7 +35,8 @@ pub struct Family {
 
 impl Family {
     /// Fits the family to the source rows of some stages (all, if none are named), over the first
-    /// `sources` task features; nothing where there are no rows or too many unknowns.
+    /// `sources` task features; nothing where there are no rows, no unknowns or too many of them, or
+    /// only labels of zero, which tell no task from another.
     ///
     /// # Errors
     /// More task features than the data have, or a breakdown of the numerics.
@@ -47,7 +49,7 @@ impl Family {
         }
         let problem = Problem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
-        if problem.labels() == 0 || !is_solvable(d, sources) {
+        if problem.labels() == 0 || problem.squares() <= 0.0 || !is_solvable(d, sources) {
             return Ok(None);
         }
         let (mut matrix, mut rhs) = problem.full_equations(sources);
@@ -341,5 +343,19 @@ mod tests {
                 assert!((covariance[(i, j)] - expected).abs() < 1e-9 * scale);
             }
         }
+    }
+
+    #[test]
+    fn a_family_needs_unknowns_and_labels_that_differ_from_zero() {
+        assert!(is_solvable(1, 1) && is_solvable(MOST_UNKNOWNS, 1));
+        assert!(!is_solvable(MOST_UNKNOWNS, 2) && !is_solvable(usize::MAX, 2));
+        assert!(!is_solvable(0, P) && !is_solvable(D, 0));
+        let rng = &mut derive(3, Purpose::Test, &[]);
+        assert!(Family::fit(&data(rng).0, 0, None).unwrap().is_none());
+        let mut silent = TaskData::new(D, 1, P);
+        let rows = Samples::new(normals(10 * D, rng), D, vec![0.0; 10], 1).unwrap();
+        let psi = normals(P, rng);
+        silent.add(&psi, &psi, Stage::WarmUp, 0, &rows).unwrap();
+        assert!(Family::fit(&silent, P, None).unwrap().is_none());
     }
 }

@@ -308,13 +308,18 @@ mod tests {
     }
 
     fn study(target: &Samples) -> Study {
+        planned(target, StrategyKind::Passive)
+    }
+
+    /// A study after its first round.
+    fn planned(target: &Samples, kind: StrategyKind) -> Study {
         let mut study = Study::new(StudyConfig {
             task_features: FeatureMap::polynomial(1, 2, true).unwrap(),
             ..StudyConfig::new(
                 Space::boxed(vec![0.0], vec![1.0]).unwrap(),
                 FeatureMap::identity(2).unwrap(),
                 vec![Target::unknown("t")],
-                StrategyConfig::new(StrategyKind::Passive),
+                StrategyConfig::new(kind),
             )
             .unwrap()
         })
@@ -357,5 +362,16 @@ mod tests {
             without_garbage += usize::from(changed(fold) && !others);
         }
         assert_eq!(without_garbage, 1);
+    }
+
+    #[test]
+    fn targets_are_looked_for_where_the_strategy_samples_them() {
+        let target = rows(0.4, 40, &mut derive(1, Purpose::Test, &[]));
+        for (kind, looks) in [(StrategyKind::Aware, true), (StrategyKind::Agnostic, false)] {
+            let mut study = planned(&target, kind);
+            study.ask(300).unwrap();
+            let known = study.cache.members.lock().unwrap();
+            assert_eq!(!known.is_empty(), looks, "{kind}");
+        }
     }
 }

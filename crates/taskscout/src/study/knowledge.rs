@@ -90,6 +90,14 @@ impl Study {
             error += weight * self.embedding_error(model, index)?;
             targets.push(embedding);
         }
+        let sources = model.map.source(0, self.config.source_features());
+        if sources.squared_norm_l2() <= NO_SIGNAL * model.noise {
+            return Err(Error::State(
+                "the model finds no signal of the source tasks in what was told so far: look at \
+                 their labels, and collect more"
+                    .into(),
+            ));
+        }
         let strength: f64 = (0..k).map(|i| need[(i, i)]).sum();
         if strength <= NO_SIGNAL * model.noise {
             return Err(Error::State(if self.has_target_rows() {

@@ -24,7 +24,7 @@ use crate::data::{Samples, Stage, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, WarmUp};
+use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, StrategyKind, WarmUp};
 use crate::target::{Target, TargetKind};
 use crate::train::{TrainContext, Trainer};
 
@@ -258,10 +258,13 @@ impl Study {
             None => None,
         };
         let knowledge = match (knowledge, &model) {
-            (Some(knowledge), Some(model)) => Some(Knowledge {
-                nearest: self.nearest(model, budget)?,
-                ..knowledge
-            }),
+            // Only this strategy samples them, and they take a search.
+            (Some(knowledge), Some(model)) if self.config.strategy.kind == StrategyKind::Aware => {
+                Some(Knowledge {
+                    nearest: self.nearest(model, budget)?,
+                    ..knowledge
+                })
+            }
             (knowledge, _) => knowledge,
         };
         let targets = self.known_targets();

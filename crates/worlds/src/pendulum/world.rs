@@ -140,7 +140,8 @@ impl Pendulum {
     /// last row's end afterwards.
     ///
     /// A collection that comes in batches is one trajectory if each batch is given the motion that
-    /// the last one left; begin with [`Motion::default`], at rest.
+    /// the last one left; begin with [`Motion::default`], which starts as the configuration says, or
+    /// with [`Motion::new`] away from rest, which starts there.
     ///
     /// # Errors
     /// A task outside the box; a motion that runs away.
@@ -256,7 +257,7 @@ fn draw(
     while left > 0 {
         if motion.step() >= length {
             motion.restart(release(config, rng));
-        } else if motion.step() == 0 && motion.episode() == 0 {
+        } else if *motion == Motion::default() {
             *motion = Motion::new(release(config, rng));
         }
         let steps = left.min(length - motion.step());

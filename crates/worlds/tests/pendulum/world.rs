@@ -5,7 +5,7 @@ use taskscout::source::TaskSource as _;
 use taskscout::space::TaskSpace as _;
 use taskscout::train::{Predictor, PredictorKind};
 use taskscout_worlds::pendulum::{
-    Motion, Pendulum, PendulumConfig, Policy, Settings, TaskFeatures, simulate,
+    Motion, Pendulum, PendulumConfig, Policy, Settings, State, TaskFeatures, simulate,
 };
 
 use crate::{GUSTY, close, environment, rng};
@@ -97,6 +97,27 @@ fn episodes_start_at_rest() {
     for (i, row) in rows.inputs().chunks(2).enumerate() {
         assert_eq!(row == [0.0, 0.0], i % 30 == 0, "row {i}");
     }
+}
+
+#[test]
+fn a_run_begins_where_its_motion_stands() {
+    let world = Pendulum::new(PendulumConfig {
+        start_range: [1.0, 2.0],
+        ..config()
+    })
+    .unwrap();
+    let start = State {
+        angle_rad: 0.7,
+        velocity_rad_s: 0.0,
+    };
+    let first = |mut motion: Motion| {
+        let rows = world.sample_from(&GUSTY, 3, &mut motion, &mut rng(4));
+        rows.unwrap().inputs()[..2].to_vec()
+    };
+    assert_eq!(first(Motion::new(start)), [0.7, 0.0]);
+    // An untouched one is released as the configuration says.
+    let released = first(Motion::default());
+    assert!(released[0].abs() > 0.0 && released[1].abs() > 0.0);
 }
 
 #[test]

@@ -118,7 +118,7 @@ impl ExperimentConfig {
                 .map(|name| StrategyRun::try_from(name.trim().to_owned()));
             self.strategies = parsed
                 .collect::<std::result::Result<_, _>>()
-                .map_err(CliError::Input)?;
+                .map_err(|problem: String| CliError::Input(format!("--strategies: {problem}")))?;
         }
         if options.save_task {
             self.add_save_task();
@@ -133,7 +133,7 @@ impl ExperimentConfig {
         }
         self.world.apply(options)?;
         self.target.joint |= options.joint_targets;
-        self.check()?;
+        self.check(options)?;
         Ok(self)
     }
 
@@ -149,8 +149,14 @@ impl ExperimentConfig {
         }
     }
 
-    fn check(&self) -> Result<()> {
-        let bad = |key: &str, problem: String| Err(CliError::Input(format!("`{key}` {problem}")));
+    fn check(&self, options: &ExperimentOptions) -> Result<()> {
+        let bad = |key: &str, problem: String| {
+            let place = match given_as(key, options) {
+                Some(flag) => flag.to_owned(),
+                None => format!("`{key}`"),
+            };
+            Err(CliError::Input(format!("{place} {problem}")))
+        };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
             return bad(
@@ -197,4 +203,16 @@ impl ExperimentConfig {
         }
         self.schedule.check()
     }
+}
+
+/// The option that a value came from, where it did not come from its key in a file.
+fn given_as(key: &str, options: &ExperimentOptions) -> Option<&'static str> {
+    let (given, flag) = match key {
+        "seeds" => (options.seeds.is_some(), "--seeds"),
+        "seed" => (options.seed.is_some(), "--seed"),
+        "target.samples" => (options.n_target.is_some(), "--n-target"),
+        "strategies" => (options.strategies.is_some(), "--strategies"),
+        _ => (false, ""),
+    };
+    given.then_some(flag)
 }

@@ -121,6 +121,12 @@ pub(crate) trait World: Send + Sync {
         let _ = (trials, report);
         Ok(())
     }
+
+    /// Lines for the terminal below the table of losses, from what [`World::report`] added.
+    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
+        let _ = report;
+        Vec::new()
+    }
 }
 
 /// Splits a number of rows into batches.

@@ -4,6 +4,7 @@ mod control;
 mod report;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
@@ -145,5 +146,9 @@ impl World for Pendulum {
 
     fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
         report::add(self, trials, report)
+    }
+
+    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
+        words::words(report)
     }
 }

@@ -15,6 +15,8 @@ use crate::experiment::trial::{Contender, ORACLE, TargetDetails, TrialRecord};
 
 /// The strategy whose finds stand for the experiment.
 const FINDER: &str = "aware";
+/// The title of the table of control errors.
+pub(super) const CONTROL: &str = "Control";
 /// The start that pictures show.
 const SHOWN: State = STARTS[0];
 /// Points of a run that pictures show: more than a curve can tell apart.
@@ -183,7 +185,7 @@ impl<'a> Target<'a> {
         report.figures.push(ReportFigure {
             target: self.place(),
             name: self.file("path"),
-            figure: path.figure(),
+            figure: path.figure().into(),
             caption:
                 "Which task was sampled for the target, round by round: each thin line is a seed, \
                       the thick one their mean, the band the mean of the regions for the hidden \
@@ -251,7 +253,8 @@ impl<'a> Target<'a> {
                 y_title: "angle (rad)".into(),
                 panels: vec![panel],
             }
-            .figure(),
+            .figure()
+            .into(),
             caption:
                 "The same controller with different models of the residual torque, on the target \
                       itself and without noise; learnt models are those of the first seed that finished."
@@ -273,7 +276,8 @@ impl<'a> Target<'a> {
                 title: "Phase portraits".into(),
                 portraits: runs.iter().map(portrait).collect(),
             }
-            .figure(),
+            .figure()
+            .into(),
             caption:
                 "The same runs as paths of the state: the dot is where they start, the cross is \
                       upright and at rest."
@@ -324,7 +328,7 @@ impl<'a> Target<'a> {
         };
         ReportTable {
             target: self.place(),
-            title: "Control".into(),
+            title: CONTROL.into(),
             head: [
                 "model",
                 "mean |θ| (rad)",

@@ -1,0 +1,68 @@
+//! Readers that go away before the command has written: `taskscout … | head -1`.
+
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
+use std::process::{Command, Stdio};
+
+const SMALL: &str = include_str!("../../../experiments/small.toml");
+
+/// Where a command writes with nobody there to read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Closed {
+    Output,
+    Both,
+}
+
+/// Runs a command and hands back its exit code and what it said on standard error.
+fn unheard(folder: &std::path::Path, line: &str, closed: Closed) -> (Option<i32>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_taskscout"))
+        .args(line.split_whitespace())
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Commands that read standard input wait for its end, so that pipes close before they write.
+    drop(child.stdout.take());
+    if closed == Closed::Both {
+        drop(child.stderr.take());
+    }
+    drop(child.stdin.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said)
+}
+
+#[test]
+fn commands_end_quietly_where_nobody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("small.toml"), SMALL).unwrap();
+    std::fs::write(path.join("tasks.csv"), "a,b\n1,0\n0,1\n").unwrap();
+    std::fs::write(path.join("target.csv"), "a,b\n1,1\n").unwrap();
+    for (index, closed) in [Closed::Output, Closed::Both].into_iter().enumerate() {
+        for line in [
+            format!("run small.toml --quick --out table-{index}"),
+            format!("run small.toml --quick --json --out json-{index}"),
+            "run small.toml --check".to_owned(),
+            "design --candidates tasks.csv --target target.csv --budget 10".to_owned(),
+            format!("simulate pendulum --w 0,0,0,0,0 --steps 9 --out run-{index}.csv"),
+        ] {
+            let (code, said) = unheard(path, &line, closed);
+            assert_eq!(code, Some(141), "{line}: {said}");
+            assert!(
+                !said.contains("panicked") && !said.contains("error"),
+                "{line}: {said}"
+            );
+        }
+        // The work is done all the same.
+        for folder in ["table", "json"] {
+            let page = path.join(format!("{folder}-{index}/report.html"));
+            assert!(page.exists(), "{folder} {closed:?}");
+        }
+    }
+    // What is wrong still has its own code.
+    let (code, _) = unheard(path, "run nothing.toml", Closed::Both);
+    assert_eq!(code, Some(2));
+}
