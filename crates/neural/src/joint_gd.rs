@@ -221,7 +221,6 @@ impl Trainer for JointGd {
         let alone = TrainContext {
             k: Some(data.outputs()),
             start: None,
-            pool: None,
             ..context.clone()
         };
         let (_, phi, _) = self.train(&rows, &alone)?;

@@ -399,7 +399,6 @@ where
         let k = data.outputs();
         let fresh = TrainContext {
             start: None,
-            pool: None,
             ..context.clone()
         };
         let (template, start) = self.begin(&rows, k, &fresh, STARTS_ALONE)?;

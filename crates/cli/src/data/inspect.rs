@@ -6,8 +6,9 @@ use taskscout_worlds::logs::inspect::{Inspection, inspect};
 use taskscout_worlds::logs::{Wind, read};
 
 use super::options::InspectOptions;
-use crate::design::say::{print, short};
+use crate::design::say::short;
 use crate::error::{CliError, Result};
+use crate::output::print;
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
