@@ -55,7 +55,7 @@ pub(crate) enum Command {
     #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Predict(PredictOptions),
-    /// Simulate a world on its own and write what it did to a table
+    /// Simulate a world on its own and write what it did to tables
     Simulate {
         /// Which world
         #[command(subcommand)]

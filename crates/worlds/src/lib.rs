@@ -2,10 +2,12 @@
 //!
 //! [`Synthetic`] draws data that follow the model exactly, with the ill-conditioned task map of the
 //! paper's experiments, so that every quantity has a known truth. [`Pendulum`] simulates a robot in
-//! changing wind, gravity and damping; the module [`pendulum`] has its parts.
+//! changing wind, gravity and damping; the module [`pendulum`] has its parts. [`flights`] are logs of
+//! quadrotors in wind.
 
 #![deny(missing_docs)]
 
+pub mod flights;
 pub mod pendulum;
 mod synthetic;
 
