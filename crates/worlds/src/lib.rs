@@ -3,12 +3,13 @@
 //! [`Synthetic`] draws data that follow the model exactly, with the ill-conditioned task map of the
 //! paper's experiments, so that every quantity has a known truth. [`Pendulum`] simulates a robot in
 //! changing wind, gravity and damping; the module [`pendulum`] has its parts. [`flights`] are logs of
-//! quadrotors in wind.
+//! quadrotors in wind. [`program`] makes a source of any program that answers requests for rows.
 
 #![deny(missing_docs)]
 
 pub mod flights;
 pub mod pendulum;
+pub mod program;
 mod synthetic;
 
 pub use pendulum::{Pendulum, PendulumConfig};
