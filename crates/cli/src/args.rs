@@ -130,7 +130,7 @@ pub(crate) struct ExperimentOptions {
     /// Pendulum: the features of a task, as published or with a constant among them
     #[arg(long, value_name = "FEATURES")]
     pub(crate) task_features: Option<TaskFeaturesName>,
-    /// Pendulum: one study with one budget for all targets, instead of one for each
+    /// Pendulum and programs: one study with one budget for all targets, instead of one for each
     #[arg(long)]
     pub(crate) joint_targets: bool,
     /// A first look: 2 seeds, a quarter of the budget

@@ -27,7 +27,7 @@ use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 
 /// What to do about failed trials.
-const MEND: &str = ": mend the cause and run again with --resume";
+pub(crate) const MEND: &str = ": mend the cause and run again with --resume";
 /// Failures to name on standard error; `summary.json` has them all.
 const NAMED: usize = 20;
 
