@@ -56,7 +56,7 @@ pub(crate) enum Command {
     #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Predict(PredictOptions),
-    /// Simulate a world on its own and write what it did to a table
+    /// Simulate a world on its own and write what it did to tables
     Simulate {
         /// Which world
         #[command(subcommand)]
@@ -137,7 +137,7 @@ pub(crate) struct ExperimentOptions {
     /// Pendulum: the features of a task, as published or with a constant among them
     #[arg(long, value_name = "FEATURES")]
     pub(crate) task_features: Option<TaskFeaturesName>,
-    /// Pendulum: one study with one budget for all targets, instead of one for each
+    /// Pendulum and programs: one study with one budget for all targets, instead of one for each
     #[arg(long)]
     pub(crate) joint_targets: bool,
     /// A first look: 2 seeds, a quarter of the budget

@@ -35,6 +35,14 @@ impl CliError {
             Self::Closed => Self::Closed,
         }
     }
+
+    /// The same with words put behind it, for instance the remedy.
+    pub(crate) fn before(self, words: &str) -> Self {
+        match self {
+            Self::Input(sentence) => Self::Input(format!("{sentence}{words}")),
+            Self::Failure(sentence) => Self::Failure(format!("{sentence}{words}")),
+        }
+    }
 }
 
 impl From<taskscout::Error> for CliError {

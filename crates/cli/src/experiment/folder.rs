@@ -22,6 +22,8 @@ const FILES: [&str; 5] = [
 const TRIALS: &str = "trials";
 /// Where pictures of a world's own are kept.
 const FIGURES: &str = "figures";
+/// Where rows are kept that came from outside.
+const COLLECTED: &str = "collected";
 /// Where models are kept.
 const MODELS: &str = "models";
 
@@ -129,6 +131,7 @@ impl RunFolder {
             (FIGURES, "", ".svg"),
             (TRIALS, "", ".csv"),
             (TRIALS, "", ".json"),
+            (COLLECTED, "", ".jsonl"),
             (MODELS, "", ".safetensors"),
         ] {
             let Ok(entries) = std::fs::read_dir(self.path.join(name)) else {
@@ -166,6 +169,11 @@ impl RunFolder {
         self.path
             .join(TRIALS)
             .join(format!("{}.{ending}", trial.file_stem()))
+    }
+
+    /// Where rows are kept that came from outside.
+    pub(crate) fn collected(&self) -> PathBuf {
+        self.path.join(COLLECTED)
     }
 
     /// Where the models of a trial are saved, one for each of its targets.

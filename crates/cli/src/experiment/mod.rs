@@ -28,7 +28,7 @@ use crate::error::{CliError, Result};
 use crate::output::{print, tell};
 
 /// What to do about failed trials.
-const MEND: &str = ": mend the cause and run again with --resume";
+pub(crate) const MEND: &str = ": mend the cause and run again with --resume";
 /// Failures to name on standard error; `summary.json` has them all.
 const NAMED: usize = 20;
 

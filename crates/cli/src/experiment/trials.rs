@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use taskscout_models::SavedModel;
 use taskscout_report::{FailedTrial, ResultRow};
 
+use super::MEND;
 use super::folder::RunFolder;
 use super::prepare::Prepared;
 use super::trial::{self, Trial, TrialRecord};
@@ -56,7 +57,8 @@ fn run_one(
         return Ok(Ok(record));
     }
     let on_round = || progress.round(&name);
-    let outcome = trial::run(prepared, trial, models.as_deref(), &on_round);
+    let collected = folder.collected();
+    let outcome = trial::run(prepared, trial, &collected, models.as_deref(), &on_round);
     match &outcome {
         Ok(record) => {
             folder.keep(record)?;
@@ -105,7 +107,9 @@ fn sort_out(
                     error: error.to_string(),
                 });
                 first.get_or_insert_with(|| {
-                    error.after(&format!("every trial failed, {trial} with: "))
+                    error
+                        .after(&format!("every trial failed, {trial} with: "))
+                        .before(MEND)
                 });
             }
         }

@@ -11,6 +11,10 @@ pub(crate) enum World {
     #[command(long_about = PENDULUM_ABOUT, after_long_help = PENDULUM_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Pendulum(PendulumOptions),
+    /// Quadrotors in wind, as flight logs
+    #[command(long_about = FLIGHTS_ABOUT, after_long_help = FLIGHTS_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Flights(FlightsOptions),
 }
 
 /// What stands above the options in the long help.
@@ -95,6 +99,72 @@ pub(crate) struct PendulumOptions {
     /// Replace a file that is there already
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// What stands above the options in the long help.
+const FLIGHTS_ABOUT: &str = "Simulate flights of quadrotors in wind, as logs in the Neural-Fly format
+
+Every flight becomes a file VEHICLE_TRAJECTORY_METHOD_CONDITION.csv, a row every 0.02 s, with lists in quotes:
+  t    time in seconds
+  v    velocity in m/s
+  q    attitude, a unit quaternion [w, x, y, z]
+  pwm  rotor commands, 1000 to 2000
+  fa   the residual force of the air in newtons: what a learner has to predict
+Files of `hawk` have further columns and all digits, those of `wren` the least. docs/simulate.md has the physics.";
+
+/// What stands below the options in the long help.
+const FLIGHTS_EXAMPLES: &str = "Examples:
+  Sixteen flights of 50 seconds, two vehicles in five and six winds:
+
+    taskscout simulate flights --out flights
+
+  Two long flights of one vehicle, without noise:
+
+    taskscout simulate flights --vehicles wren --winds nowind,40wind --rows 10000 --noise 0 --out calm";
+
+/// Options of `taskscout simulate flights`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FlightsOptions {
+    /// The folder for the logs; it is made if it is not there
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Rows of every flight, 50 a second
+    #[arg(long, value_name = "N", default_value_t = 2500)]
+    pub(crate) rows: usize,
+    /// The seed of courses, jitter and noise
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Who flies, separated by commas
+    #[arg(
+        long,
+        value_name = "A,B",
+        value_delimiter = ',',
+        default_value = "hawk,wren"
+    )]
+    pub(crate) vehicles: Vec<VehicleName>,
+    /// Winds of every vehicle by name, separated by commas: nowind, 10wind, 20wind, 30wind, 35wind, 40wind, 50wind, 70wind, 100wind, 70p20sint [default: five for hawk, six for wren]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) winds: Option<Vec<String>>,
+    /// Times the noise of the instruments; 0 for none
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    pub(crate) noise: f64,
+    /// Write into a folder that holds something, replacing files of the same names
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Vehicles by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VehicleName {
+    /// 2.6 kg, flies eights under two controllers
+    Hawk,
+    /// 0.85 kg, flies at random
+    Wren,
 }
 
 /// Policies by name.

@@ -38,7 +38,10 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
             path.display()
         ))
     })?;
-    parse(&text, &path.display().to_string())
+    let mut config = parse(&text, &path.display().to_string())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    config.world.locate(folder);
+    Ok(config)
 }
 
 /// An experiment from its text; `name` is where that stands.

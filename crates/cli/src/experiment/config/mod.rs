@@ -38,7 +38,8 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     /// The strategies to compare.
     #[serde(default = "all_strategies")]
     pub(crate) strategies: Vec<StrategyRun>,
-    /// Where the data come from.
+    /// Where the data come from; `[source]` where that is a program.
+    #[serde(alias = "source")]
     pub(crate) world: W,
     /// How it is learnt.
     #[serde(default)]

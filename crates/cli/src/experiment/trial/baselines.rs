@@ -7,17 +7,16 @@ use taskscout::strategy::StrategyKind;
 use taskscout::train::PredictorKind;
 use taskscout_report::ResultRow;
 
-use super::Trial;
+use super::Scene;
 use super::course::Course;
 use crate::error::Result;
 use crate::experiment::config::StrategyRun;
-use crate::experiment::prepare::Prepared;
 use crate::experiment::world::batches;
 
 /// What the target samples alone give.
-pub(super) fn target_only<'a>(prepared: &'a Prepared, trial: &'a Trial) -> Result<Course<'a>> {
+pub(super) fn target_only(scene: Scene<'_>) -> Result<Course<'_>> {
     let clock = Instant::now();
-    let mut course = open(prepared, trial)?;
+    let mut course = open(scene)?;
     course.learn()?;
     let train_s = clock.elapsed().as_secs_f64();
     course.measure_alone(|row| ResultRow { train_s, ..row })?;
@@ -25,12 +24,11 @@ pub(super) fn target_only<'a>(prepared: &'a Prepared, trial: &'a Trial) -> Resul
 }
 
 /// What the whole budget would give if it were spent on the hidden targets, equal parts each.
-pub(super) fn oracle<'a>(
-    prepared: &'a Prepared,
-    trial: &'a Trial,
-    on_round: &dyn Fn(),
-) -> Result<Course<'a>> {
-    let mut course = open(prepared, trial)?;
+pub(super) fn oracle<'a>(scene: Scene<'a>, on_round: &dyn Fn()) -> Result<Course<'a>> {
+    let Scene {
+        prepared, trial, ..
+    } = scene;
+    let mut course = open(scene)?;
     let mut spent = 0;
     for (round, &budget) in prepared.rounds.budgets.iter().enumerate() {
         let clock = Instant::now();
@@ -55,8 +53,8 @@ pub(super) fn oracle<'a>(
 }
 
 /// The strategy never plans: a study needs one all the same.
-fn open<'a>(prepared: &'a Prepared, trial: &'a Trial) -> Result<Course<'a>> {
-    Course::open(prepared, trial, StrategyRun::plain(StrategyKind::Passive))
+fn open(scene: Scene<'_>) -> Result<Course<'_>> {
+    Course::open(scene, StrategyRun::plain(StrategyKind::Passive))
 }
 
 impl Course<'_> {

@@ -12,15 +12,17 @@ use taskscout::train::Choice;
 use taskscout_report::ResultRow;
 
 use super::details::TrialDetails;
-use super::{Trial, TrialRecord};
+use super::{Scene, Trial, TrialRecord};
 use crate::error::Result;
 use crate::experiment::config::StrategyRun;
 use crate::experiment::prepare::Prepared;
+use crate::experiment::world::World;
 use crate::experiment::{models, oracle};
 
 /// A trial under way.
 pub(super) struct Course<'a> {
     pub(super) prepared: &'a Prepared,
+    pub(super) world: &'a dyn World,
     pub(super) trial: &'a Trial,
     pub(super) study: Study,
     pub(super) rows: Vec<ResultRow>,
@@ -66,10 +68,16 @@ pub(crate) fn study_config(
 
 impl<'a> Course<'a> {
     /// A study that has the samples of its targets and nothing else.
-    pub(super) fn open(prepared: &'a Prepared, trial: &'a Trial, run: StrategyRun) -> Result<Self> {
+    pub(super) fn open(scene: Scene<'a>, run: StrategyRun) -> Result<Self> {
+        let Scene {
+            prepared,
+            world,
+            trial,
+        } = scene;
         let study = Study::new(study_config(prepared, run, trial.targets(), trial.seed)?)?;
         let mut course = Self {
             prepared,
+            world,
             trial,
             study,
             rows: Vec::new(),
@@ -88,7 +96,7 @@ impl<'a> Course<'a> {
     pub(super) fn target_rows(&self, target: usize, n: usize, keys: &[u64]) -> Result<Samples> {
         let keys = [&[target as u64], keys].concat();
         let mut rng = derive(self.trial.seed, Purpose::Target, &keys);
-        Ok(self.prepared.world.sample_target(target, n, &mut rng)?)
+        Ok(self.world.sample_target(target, n, &mut rng)?)
     }
 
     /// A row of results without any.
@@ -106,7 +114,7 @@ impl<'a> Course<'a> {
 
     /// The loss of what a choice hands back.
     pub(super) fn returned_loss(&self, target: usize, choice: &Choice) -> Result<Option<f64>> {
-        let loss = |predictor| self.prepared.world.target_loss(target, predictor);
+        let loss = |predictor| self.world.target_loss(target, predictor);
         Ok(choice.predictor().map(loss).transpose()?)
     }
 
@@ -120,7 +128,7 @@ impl<'a> Course<'a> {
         Ok(TrialRecord {
             trial: self.trial.clone(),
             rows: self.rows,
-            details: self.prepared.world.wants_details().then_some(self.details),
+            details: self.world.wants_details().then_some(self.details),
         })
     }
 }

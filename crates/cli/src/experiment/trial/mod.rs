@@ -5,7 +5,7 @@ mod course;
 mod details;
 mod strategy;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use taskscout_report::{ResultRow, TARGET_ONLY};
 
@@ -14,6 +14,7 @@ pub(crate) use details::{TargetDetails, TrialDetails};
 
 use super::config::StrategyRun;
 use super::prepare::Prepared;
+use super::world::World;
 use crate::error::Result;
 
 /// The name of the reference that no learner can reach.
@@ -126,18 +127,36 @@ pub(crate) struct TrialRecord {
     pub(crate) details: Option<TrialDetails>,
 }
 
-/// Runs a trial and saves its last models, if paths are given: one for each of its targets.
-/// `on_round` hears of every finished round.
+/// A trial with all that it needs.
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    prepared: &'a Prepared,
+    /// The world that it collects from and is judged by.
+    world: &'a dyn World,
+    trial: &'a Trial,
+}
+
+/// Runs a trial and saves its last models, if paths are given: one for each of its targets. Rows that
+/// come from outside are kept in the folder `collected`. `on_round` hears of every finished round.
 pub(crate) fn run(
     prepared: &Prepared,
     trial: &Trial,
+    collected: &Path,
     models: Option<&[PathBuf]>,
     on_round: &dyn Fn(),
 ) -> Result<TrialRecord> {
-    let course = match trial.contender {
-        Contender::TargetOnly => baselines::target_only(prepared, trial)?,
-        Contender::Strategy(run) => strategy::run(prepared, trial, run, on_round)?,
-        Contender::Oracle => baselines::oracle(prepared, trial, on_round)?,
+    let own = prepared.world.open(collected, &trial.file_stem())?;
+    let world = own.as_deref().unwrap_or(prepared.world.as_ref());
+    let scene = Scene {
+        prepared,
+        world,
+        trial,
     };
+    let course = match trial.contender {
+        Contender::TargetOnly => baselines::target_only(scene)?,
+        Contender::Strategy(run) => strategy::run(scene, run, on_round)?,
+        Contender::Oracle => baselines::oracle(scene, on_round)?,
+    };
+    world.close()?;
     course.finish(models)
 }

@@ -8,21 +8,24 @@ use taskscout::strategy::{Plan, PlanItem};
 use taskscout::train::{Choice, PredictorKind};
 use taskscout_report::ResultRow;
 
-use super::Trial;
+use super::Scene;
 use super::course::Course;
 use super::details::{Identified, RoundDetails};
 use crate::error::Result;
 use crate::experiment::config::StrategyRun;
-use crate::experiment::prepare::Prepared;
 use crate::experiment::world::Draw;
 
 pub(super) fn run<'a>(
-    prepared: &'a Prepared,
-    trial: &'a Trial,
+    scene: Scene<'a>,
     run: StrategyRun,
     on_round: &dyn Fn(),
 ) -> Result<Course<'a>> {
-    let mut course = Course::open(prepared, trial, run)?;
+    let Scene {
+        prepared,
+        world,
+        trial,
+    } = scene;
+    let mut course = Course::open(scene, run)?;
     for &budget in &prepared.rounds.budgets {
         let clock = Instant::now();
         let plan = course.study.ask(budget)?;
@@ -43,7 +46,7 @@ pub(super) fn run<'a>(
         }
         on_round();
     }
-    if prepared.world.wants_details() && trial.seed == prepared.config.seed {
+    if world.wants_details() && trial.seed == prepared.config.seed {
         // Only a remark: a study that cannot be judged is no failure of the trial.
         let misfit = course.study.misfit().unwrap_or_default();
         let serious = misfit.filter(taskscout::identify::Misfit::is_serious);
@@ -58,7 +61,7 @@ impl Course<'_> {
             seed: self.trial.seed,
             round: plan.round,
         };
-        let (world, study) = (&self.prepared.world, &mut self.study);
+        let (world, study) = (self.world, &mut self.study);
         for item in &plan.items {
             world.collect(item, draw, &mut |rows| study.tell(item.id, rows))?;
         }
@@ -70,7 +73,7 @@ impl Course<'_> {
         let similarity = match self.study.model() {
             // The study goes on without a model, and so does the trial.
             Err(taskscout::Error::Diverged { .. }) => None,
-            model => self.prepared.world.similarity(&model?.representation)?,
+            model => self.world.similarity(&model?.representation)?,
         };
         let exploited = main_exploit(plan);
         let mut rows = Vec::with_capacity(self.choices.len());
@@ -98,7 +101,7 @@ impl Course<'_> {
         target: usize,
         choice: &Choice,
     ) -> Result<ResultRow> {
-        let world = &self.prepared.world;
+        let world = self.world;
         let shared = choice.candidate(PredictorKind::Shared);
         let count = metric::task_count(self.study.data());
         Ok(ResultRow {

@@ -5,11 +5,14 @@
 
 mod options;
 mod pendulum;
+mod program;
 mod synthetic;
 #[cfg(test)]
 pub(crate) mod toy;
 
-use serde::de::DeserializeOwned;
+use std::path::Path;
+
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
@@ -115,6 +118,18 @@ pub(crate) trait World: Send + Sync {
         false
     }
 
+    /// The world of a single trial, where trials cannot share one: a world that talks to something
+    /// outside. Its rows are kept in the folder `collected`, in files named after the trial.
+    fn open(&self, collected: &Path, trial: &str) -> taskscout::Result<Option<Box<dyn World>>> {
+        let _ = (collected, trial);
+        Ok(None)
+    }
+
+    /// Ends what [`World::open`] began.
+    fn close(&self) -> taskscout::Result<()> {
+        Ok(())
+    }
+
     /// Adds what only this world can say of its finished trials: entries of the summary, figures,
     /// tables, notes.
     fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
@@ -144,6 +159,11 @@ pub(crate) trait WorldSettings {
     /// Takes over the options that concern this world.
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()>;
 
+    /// Hears in which folder the experiment file lies.
+    fn locate(&mut self, folder: &Path) {
+        let _ = folder;
+    }
+
     /// Makes the world.
     fn build(&self) -> Result<Box<dyn World>>;
 }
@@ -158,19 +178,35 @@ pub(crate) enum WorldKind {
     Toy,
 }
 
-/// `[world]`, whose `kind` decides about its other keys.
+/// `[world]`, whose `kind` decides about its other keys, or `[source]`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)] // the kind stands among the settings
 pub(crate) enum WorldConfig {
     Synthetic(Box<synthetic::Settings>),
     Pendulum(Box<pendulum::Settings>),
+    Program(Box<program::Settings>),
     #[cfg(test)]
     Toy(toy::Settings),
 }
 
 /// Reads an experiment file.
 pub(crate) fn read(text: &str) -> std::result::Result<ExperimentConfig, toml::de::Error> {
-    match toml::from_str::<Glance>(text)?.world.kind {
+    let Glance { world, source } = toml::from_str(text)?;
+    let kind = match (world, source) {
+        (Some(world), None) => world.kind,
+        (None, Some(_)) => return with_world(text, WorldConfig::Program),
+        (None, None) => {
+            return Err(toml::de::Error::custom(
+                "there is no [world], nor a [source]: say where the data come from",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(toml::de::Error::custom(
+                "there are a [world] and a [source]: data come from one of them, so leave out the other",
+            ));
+        }
+    };
+    match kind {
         WorldKind::Synthetic => with_world(text, WorldConfig::Synthetic),
         WorldKind::Pendulum => with_world(text, WorldConfig::Pendulum),
         #[cfg(test)]
@@ -181,7 +217,8 @@ pub(crate) fn read(text: &str) -> std::result::Result<ExperimentConfig, toml::de
 /// A first look at a file, to know which keys it may have.
 #[derive(Deserialize)]
 struct Glance {
-    world: GlanceWorld,
+    world: Option<GlanceWorld>,
+    source: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -201,6 +238,7 @@ impl WorldConfig {
         match self {
             Self::Synthetic(settings) => settings.as_ref(),
             Self::Pendulum(settings) => settings.as_ref(),
+            Self::Program(settings) => settings.as_ref(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }
@@ -210,6 +248,7 @@ impl WorldConfig {
         match self {
             Self::Synthetic(settings) => settings.as_mut(),
             Self::Pendulum(settings) => settings.as_mut(),
+            Self::Program(settings) => settings.as_mut(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
         }
@@ -230,6 +269,11 @@ impl WorldConfig {
             }
         }
         self.settings_mut().apply(options)
+    }
+
+    /// Hears in which folder the experiment file lies.
+    pub(crate) fn locate(&mut self, folder: &Path) {
+        self.settings_mut().locate(folder);
     }
 
     /// Makes the world.

@@ -53,7 +53,8 @@ impl WorldOption {
     pub(crate) fn refusal(self) -> CliError {
         let whose = match self {
             Self::MatrixSeed => "synthetic worlds (bilinear, fourier, mlp)",
-            Self::Target | Self::TaskFeatures | Self::JointTargets => "the experiment pendulum",
+            Self::Target | Self::TaskFeatures => "the experiment pendulum",
+            Self::JointTargets => "worlds with named targets (pendulum, programs)",
         };
         CliError::Input(format!(
             "{} is an option of {whose} only: leave it out here",

@@ -1,0 +1,343 @@
+//! A program of the user's as a world: `[source]` in place of `[world]`.
+//!
+//! Every trial has a process of its own and a journal of what it said, so that trials run side by
+//! side and a stopped one goes on without asking again. The rows that predictors are judged on are
+//! asked for once and shared by all trials.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+use taskscout::Error;
+use taskscout::data::Samples;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::rng::{Purpose, Rng, derive};
+use taskscout::space::{Space, TaskSpace as _};
+use taskscout::train::Predictor;
+use taskscout_worlds::program::{Program, Request, Session, seed};
+
+use super::{World, WorldOption, WorldSettings, WorldTarget};
+use crate::args::ExperimentOptions;
+use crate::error::{CliError, Result};
+
+/// The longest time-out: a day.
+const LONGEST_S: f64 = 86_400.0;
+
+/// `[source]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// The program and its arguments.
+    command: Vec<String>,
+    /// The time for the answer to a request.
+    #[serde(default = "a_minute")]
+    timeout_s: f64,
+    /// `ψ_X`.
+    input_features: FeatureMap,
+    /// Where source tasks live.
+    space: Space,
+    /// `ψ_W`; a task's parameters if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task_features: Option<FeatureMap>,
+    /// Rows of each target that predictors are judged on.
+    #[serde(default = "a_thousand")]
+    test_rows: usize,
+    targets: Vec<TargetSettings>,
+    /// Where the experiment file lies, which is where the program runs.
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+/// `[[source.targets]]`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TargetSettings {
+    name: String,
+    /// The task that it is; if not given, the program knows by the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<Vec<f64>>,
+}
+
+fn a_minute() -> f64 {
+    60.0
+}
+
+fn a_thousand() -> usize {
+    1000
+}
+
+impl Settings {
+    /// Says what is wrong, or that nothing is.
+    fn check(&self) -> taskscout::Result<()> {
+        if !(self.timeout_s > 0.0 && self.timeout_s <= LONGEST_S) {
+            return Err(Error::setting(
+                "timeout_s",
+                format!(
+                    "is {}: give more than 0 and at most {LONGEST_S} seconds",
+                    self.timeout_s
+                ),
+            ));
+        }
+        if self.test_rows == 0 {
+            return Err(Error::setting(
+                "test_rows",
+                "is 0: predictors are judged on rows of the targets, so give some",
+            ));
+        }
+        if self.targets.is_empty() {
+            return Err(Error::setting("targets", "is empty: name at least one"));
+        }
+        for (index, TargetSettings { name, task }) in self.targets.iter().enumerate() {
+            let before = &self.targets[..index];
+            if name.trim().is_empty() || before.iter().any(|other| other.name == *name) {
+                return Err(Error::setting(
+                    "targets",
+                    format!("has the name `{name}`: give each target one of its own"),
+                ));
+            }
+            let Some(task) = task else { continue };
+            if task.len() != self.space.dim() || task.iter().any(|value| !value.is_finite()) {
+                return Err(Error::setting(
+                    "targets",
+                    format!(
+                        "has {name} with a task of {} numbers: give {}, all finite, as tasks of the space have",
+                        task.len(),
+                        self.space.dim()
+                    ),
+                ));
+            }
+        }
+        let features = self.task_features.as_ref();
+        if let Some(features) = features.filter(|map| map.input_dim() != self.space.dim()) {
+            return Err(Error::setting(
+                "task_features",
+                format!(
+                    "are of {} parameters, but tasks of the space have {}: make them agree",
+                    features.input_dim(),
+                    self.space.dim()
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    fn world(&self) -> taskscout::Result<ProgramWorld> {
+        self.check()?;
+        self.input_features.check_ready()?;
+        let task_features = match &self.task_features {
+            Some(features) => features.clone(),
+            None => FeatureMap::identity(self.space.dim())?,
+        };
+        task_features.check_ready()?;
+        let program = Program::new(
+            self.command.clone(),
+            &self.folder,
+            Duration::from_secs_f64(self.timeout_s),
+            self.input_features.input_dim(),
+        )?;
+        let common = Common {
+            program,
+            task_features,
+            tests: self.targets.iter().map(|_| Mutex::default()).collect(),
+            settings: self.clone(),
+        };
+        Ok(ProgramWorld {
+            common: Arc::new(common),
+            talk: None,
+        })
+    }
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        option == WorldOption::JointTargets
+    }
+
+    fn apply(&mut self, _options: &ExperimentOptions) -> Result<()> {
+        Ok(())
+    }
+
+    fn locate(&mut self, folder: &Path) {
+        folder.clone_into(&mut self.folder);
+    }
+
+    fn build(&self) -> Result<Box<dyn World>> {
+        let world = self
+            .world()
+            .map_err(|error| CliError::Input(format!("in [source], {error}")))?;
+        Ok(Box::new(world))
+    }
+}
+
+/// The program as a world: for all trials, or, once opened, for one of them.
+struct ProgramWorld {
+    common: Arc<Common>,
+    talk: Option<Talk>,
+}
+
+/// What trials share.
+struct Common {
+    settings: Settings,
+    program: Program,
+    task_features: FeatureMap,
+    /// The rows that predictors are judged on, target by target, once they are there.
+    tests: Vec<Mutex<Option<Arc<TestRows>>>>,
+}
+
+/// What a trial has of its own.
+struct Talk {
+    session: Mutex<Session>,
+    /// Where journals lie.
+    collected: PathBuf,
+}
+
+/// Rows to judge a predictor on.
+struct TestRows {
+    features: Mat<f64>,
+    labels: Vec<f64>,
+}
+
+impl Common {
+    fn of_target(&self, target: usize, count: usize, rng: &mut Rng) -> Request {
+        let TargetSettings { name, task } = &self.settings.targets[target];
+        Request {
+            target: Some(name.clone()),
+            task: task.clone(),
+            count,
+            seed: seed(rng),
+        }
+    }
+
+    /// The rows of a target to judge with: the first trial that needs them asks for them.
+    fn test_rows(&self, target: usize, collected: &Path) -> taskscout::Result<Arc<TestRows>> {
+        let mut place = self.tests[target]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(rows) = place.as_ref() {
+            return Ok(Arc::clone(rows));
+        }
+        let journal = collected.join(format!("test-t{target}.jsonl"));
+        let mut session = Session::open(&self.program, &journal)?;
+        let mut rng = derive(0, Purpose::Test, &[target as u64]);
+        let request = self.of_target(target, self.settings.test_rows, &mut rng);
+        let samples = ask(&mut session, &request)?;
+        session.close()?;
+        let rows = Arc::new(TestRows::new(&self.settings.input_features, &samples));
+        *place = Some(Arc::clone(&rows));
+        Ok(rows)
+    }
+}
+
+impl TestRows {
+    fn new(features: &FeatureMap, samples: &Samples) -> Self {
+        let (n, d) = (samples.len(), features.dim());
+        let mut values = vec![0.0; n * d];
+        features.apply(samples.inputs(), &mut values);
+        Self {
+            features: Mat::from_fn(n, d, |row, column| values[row * d + column]),
+            labels: samples.outputs().to_vec(),
+        }
+    }
+}
+
+/// Asks, and passes on what the user should know.
+fn ask(session: &mut Session, request: &Request) -> taskscout::Result<Samples> {
+    let answer = session.ask(request);
+    if let Some(note) = session.take_note() {
+        eprintln!("note: {note}");
+    }
+    answer
+}
+
+impl ProgramWorld {
+    fn talk(&self) -> taskscout::Result<&Talk> {
+        self.talk.as_ref().ok_or_else(|| {
+            Error::State("a program answers within a trial only: open the world first".into())
+        })
+    }
+
+    fn ask(&self, request: &Request) -> taskscout::Result<Samples> {
+        let session = &self.talk()?.session;
+        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
+        ask(&mut session, request)
+    }
+}
+
+impl World for ProgramWorld {
+    fn space(&self) -> &Space {
+        &self.common.settings.space
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        &self.common.task_features
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.common.settings.input_features
+    }
+
+    fn targets(&self) -> Vec<WorldTarget> {
+        let target = |target: &TargetSettings| WorldTarget {
+            name: Some(target.name.clone()),
+            truth: target.task.clone(),
+        };
+        self.common.settings.targets.iter().map(target).collect()
+    }
+
+    fn budget_unit(&self) -> f64 {
+        self.input_features().dim() as f64
+    }
+
+    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.ask(&Request {
+            target: None,
+            task: Some(task.to_vec()),
+            count: n,
+            seed: seed(rng),
+        })
+    }
+
+    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.ask(&self.common.of_target(target, n, rng))
+    }
+
+    /// On rows of the program, whose labels have whatever noise the program gives them.
+    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        let rows = self.common.test_rows(target, &self.talk()?.collected)?;
+        let predictions = predictor.predict(rows.features.as_ref())?;
+        let errors = predictions.iter().zip(&rows.labels);
+        let total: f64 = errors.map(|(a, b)| (a - b) * (a - b)).sum();
+        Ok(total / rows.labels.len() as f64)
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    fn open(&self, collected: &Path, trial: &str) -> taskscout::Result<Option<Box<dyn World>>> {
+        std::fs::create_dir_all(collected).map_err(|error| {
+            Error::numerical(
+                format!("making the folder {}", collected.display()),
+                format!("{error}; give another --out"),
+            )
+        })?;
+        let journal = collected.join(format!("{trial}.jsonl"));
+        Ok(Some(Box::new(Self {
+            common: Arc::clone(&self.common),
+            talk: Some(Talk {
+                session: Mutex::new(Session::open(&self.common.program, &journal)?),
+                collected: collected.to_owned(),
+            }),
+        })))
+    }
+
+    fn close(&self) -> taskscout::Result<()> {
+        let Some(talk) = &self.talk else {
+            return Ok(());
+        };
+        let mut session = talk.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.close()
+    }
+}

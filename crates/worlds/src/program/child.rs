@@ -1,0 +1,254 @@
+//! A program at work: its process, what it says, and how it ends.
+//!
+//! Threads read both of its outputs, so that neither can block it and a request can time out.
+
+use std::collections::VecDeque;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::{Duration, Instant};
+
+use super::Program;
+use super::protocol::{Answer, Request, read, shorten};
+use super::trouble::Trouble;
+
+/// Lines that wait to be read before the program has to.
+const WAITING_LINES: usize = 4096;
+
+/// The longest line that a program may say.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// Lines of standard error that an error quotes, and the length of each.
+const TAIL_LINES: usize = 5;
+const TAIL_WIDTH: usize = 200;
+
+/// How long a process that has closed its output, or was told to end, is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A running program.
+pub(super) struct Child {
+    process: std::process::Child,
+    /// None once the program has been told that nothing more comes.
+    requests: Option<ChildStdin>,
+    lines: Receiver<String>,
+    tail: Arc<Mutex<VecDeque<String>>>,
+    tail_reader: JoinHandle<()>,
+}
+
+impl Child {
+    /// Starts a program.
+    pub(super) fn start(program: &Program) -> Result<Self, Trouble> {
+        let (name, arguments) = program.invocation();
+        let started = Command::new(name)
+            .args(arguments)
+            .current_dir(&program.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut process = started.map_err(Trouble::Start)?;
+        let (send, lines) = sync_channel(WAITING_LINES);
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
+        if let Some(output) = process.stdout.take() {
+            spawn(move || pass_on(output, &send));
+        }
+        let (errors, kept) = (process.stderr.take(), Arc::clone(&tail));
+        Ok(Self {
+            requests: process.stdin.take(),
+            process,
+            lines,
+            tail,
+            tail_reader: spawn(move || keep_tail(errors, &kept)),
+        })
+    }
+
+    /// Asks for rows and waits for them; rows that came before a failure are left in `rows`, each
+    /// the inputs with the output behind them.
+    pub(super) fn ask(
+        &mut self,
+        program: &Program,
+        request: &Request,
+        rows: &mut Vec<f64>,
+    ) -> Result<(), Trouble> {
+        self.check_silent()?;
+        self.send(request)?;
+        let deadline = Instant::now() + program.timeout;
+        for row in 0..request.count {
+            let line = self.line(deadline, program.timeout, row)?;
+            match read(&line, program.input_dim) {
+                Ok(Answer::Row(values)) => rows.extend(values),
+                Ok(Answer::Refusal(reason)) => return Err(Trouble::Refusal(shorten(&reason, 500))),
+                Err(problem) => {
+                    return Err(Trouble::BadRow {
+                        row: row + 1,
+                        problem,
+                        text: shorten(&line, 120),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is there before anybody asked answers nothing.
+    fn check_silent(&mut self) -> Result<(), Trouble> {
+        loop {
+            match self.lines.try_recv() {
+                Ok(line) if line.trim().is_empty() => {}
+                Ok(line) => return Err(Trouble::extra(&line)),
+                Err(TryRecvError::Disconnected) => return Err(self.ended(0)),
+                Err(TryRecvError::Empty) => return Ok(()),
+            }
+        }
+    }
+
+    fn send(&mut self, request: &Request) -> Result<(), Trouble> {
+        let mut text =
+            serde_json::to_string(request).map_err(|error| Trouble::Start(error.into()))?;
+        text.push('\n');
+        let sent = self.requests.as_mut().map(|to| {
+            to.write_all(text.as_bytes())?;
+            to.flush()
+        });
+        match sent {
+            Some(Ok(())) => Ok(()),
+            // Nobody reads there any more.
+            Some(Err(_)) | None => Err(self.ended(0)),
+        }
+    }
+
+    /// The next line that is not blank.
+    fn line(
+        &mut self,
+        deadline: Instant,
+        timeout: Duration,
+        row: usize,
+    ) -> Result<String, Trouble> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) if line.trim().is_empty() => {}
+                Ok(line) => return Ok(line),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(Trouble::Slow {
+                        rows: row,
+                        timeout_s: timeout.as_secs_f64(),
+                    });
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ended(row)),
+            }
+        }
+    }
+
+    /// How a program ended that says nothing any more.
+    fn ended(&mut self, rows: usize) -> Trouble {
+        match self.wait() {
+            Some(status) => Trouble::Ended { status, rows },
+            None => Trouble::Closed { rows },
+        }
+    }
+
+    /// Waits for the process to end by itself, for a while.
+    fn wait(&mut self) -> Option<String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return Some(status.to_string()),
+                Ok(None) if Instant::now() < deadline => sleep(Duration::from_millis(5)),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Tells the program that nothing more comes, and hears whether it had more to say.
+    pub(super) fn close(&mut self) -> Result<(), Trouble> {
+        self.requests = None;
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) if line.trim().is_empty() => {}
+                Ok(line) => return Err(Trouble::extra(&line)),
+                // One that does not end by itself is ended when it is dropped.
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+
+    /// Ends the program, and says what stood last on its standard error.
+    pub(super) fn last_words(mut self) -> Vec<String> {
+        self.end();
+        // Its descendants may hold the pipe open: do not wait for them.
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while !self.tail_reader.is_finished() && Instant::now() < deadline {
+            sleep(Duration::from_millis(5));
+        }
+        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.iter().cloned().collect()
+    }
+
+    fn end(&mut self) {
+        self.requests = None;
+        // It may have ended by itself; either way it has to be waited for.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Passes on lines until there are no more, or nobody listens.
+fn pass_on(output: impl Read, to: &SyncSender<String>) {
+    let mut reader = BufReader::new(output);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let text = String::from_utf8_lossy(&line).into_owned();
+                if to.send(text).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Keeps the last lines.
+fn keep_tail(errors: Option<impl Read>, tail: &Mutex<VecDeque<String>>) {
+    let Some(errors) = errors else { return };
+    let mut reader = BufReader::new(errors);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_until(b'\n', &mut line)
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let text = shorten(&String::from_utf8_lossy(&line), TAIL_WIDTH);
+                if text.is_empty() {
+                    continue;
+                }
+                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+                if tail.len() == TAIL_LINES {
+                    tail.pop_front();
+                }
+                tail.push_back(text);
+            }
+        }
+    }
+}
