@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::data::options::LogOptions;
+use crate::experiment::world::LogFeatures;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -81,6 +83,8 @@ pub(crate) enum BuiltIn {
     Mlp,
     /// A pendulum in wind, whose conditions are hidden
     Pendulum,
+    /// Recorded flights of drones: which of them help another one (needs --data and --target)
+    Drone,
 }
 
 /// What `reproduce` runs.
@@ -131,10 +135,18 @@ pub(crate) struct ExperimentOptions {
     /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run
     #[arg(long, value_name = "M")]
     pub(crate) matrix_seed: Option<u64>,
-    /// Pendulum: a target, w₁ to w₅ inside [-1, 1]; give it again for several [default: the paper's five]
-    #[arg(long, value_name = "A,B,C,D,E", allow_hyphen_values = true)]
+    /// Drone: the folder of logs
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Drone: what forces are linear in [default: auto]
+    #[arg(long, value_name = "PHI")]
+    pub(crate) phi: Option<LogFeatures>,
+    #[command(flatten)]
+    pub(crate) logs: LogOptions,
+    /// Pendulum: a target, w₁ to w₅ inside [-1, 1] [default: the paper's five]; drone: a task's name. Give it again for several
+    #[arg(long, value_name = "TARGET", allow_hyphen_values = true)]
     pub(crate) target: Vec<String>,
-    /// Pendulum: the features of a task, as published or with a constant among them
+    /// What is known of a task: pendulum `paper` or `affine`, drone `wind` or `one-hot`
     #[arg(long, value_name = "FEATURES")]
     pub(crate) task_features: Option<TaskFeaturesName>,
     /// Pendulum and programs: one study with one budget for all targets, instead of one for each
@@ -173,6 +185,8 @@ pub(crate) enum OracleName {
     Neural,
     /// A matrix or network with its task map, trained together by mini-batch descent as published
     JointGd,
+    /// Partial pooling of tasks whose features are known, such as vehicle, axis and wind
+    Pooled,
     /// The paper's theory: alternating minimisation to choose tasks, least squares in the last stage
     Mllam,
 }
@@ -185,6 +199,7 @@ impl OracleName {
             Self::Neural => "neural",
             Self::JointGd => "joint-gd",
             Self::Mllam => "mllam",
+            Self::Pooled => "pooled",
         }
     }
 }
@@ -197,6 +212,22 @@ pub(crate) enum TaskFeaturesName {
     Paper,
     /// With a constant, without which offsets cannot be expressed
     Affine,
+    /// Vehicle and axis, and powers of the wind
+    Wind,
+    /// Nothing but which task it is
+    OneHot,
+}
+
+impl TaskFeaturesName {
+    /// Its name, as on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Affine => "affine",
+            Self::Wind => "wind",
+            Self::OneHot => "one-hot",
+        }
+    }
 }
 
 /// Schedules by name.

@@ -12,7 +12,7 @@ mod schedule;
 mod tests;
 mod trial;
 mod trials;
-mod world;
+pub(crate) mod world;
 
 use std::path::PathBuf;
 

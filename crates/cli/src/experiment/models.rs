@@ -4,21 +4,33 @@ use std::path::Path;
 
 use taskscout::study::Study;
 use taskscout::train::Choice;
-use taskscout_models::SavedModel;
+use taskscout_models::{Affine, SavedModel};
 
 use super::trial::Contender;
+use super::world::InputScaling;
 use crate::error::{CliError, Result};
+
+/// Where a model comes from.
+pub(crate) struct Origin<'a> {
+    pub(crate) experiment: &'a str,
+    pub(crate) contender: Contender,
+    /// How inputs were standardised before the study saw them.
+    pub(crate) scaling: Option<InputScaling>,
+}
 
 /// Saves the predictor that the guard chose last for a target.
 pub(crate) fn save(
     path: &Path,
     study: &Study,
     choice: &Choice,
-    experiment: &str,
-    contender: Contender,
+    origin: Origin<'_>,
 ) -> Result<()> {
-    let mut parts = SavedModel::from_study(study, choice, experiment)?.into_parts();
-    parts.provenance.strategy = contender.to_string();
+    let mut parts = SavedModel::from_study(study, choice, origin.experiment)?.into_parts();
+    parts.provenance.strategy = origin.contender.to_string();
+    parts.input_scaling = origin.scaling.map(|scaling| Affine {
+        mean: scaling.mean,
+        scale: scaling.scale,
+    });
     SavedModel::new(parts)?
         .save(path)
         .map_err(|error| CliError::Failure(error.to_string()))

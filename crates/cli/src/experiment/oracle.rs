@@ -1,15 +1,18 @@
 //! Which training oracle an experiment uses.
 
-use taskscout::study::Oracle;
-use taskscout::train::{Exact, Staged};
+use std::sync::Arc;
+
+use taskscout::study::{External, Oracle};
+use taskscout::train::{Exact, PooledOver, Staged};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig};
 
 use super::config::LearnerConfig;
+use super::world::World;
 use crate::args::OracleName;
 use crate::error::Result;
 
 /// The oracle that an experiment's file and options ask for.
-pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
+pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> Result<Oracle> {
     Ok(match learner.oracle {
         OracleName::Exact => Oracle::Exact(Exact {
             lambda: learner.lambda,
@@ -24,6 +27,20 @@ pub(crate) fn build(learner: &LearnerConfig) -> Result<Oracle> {
         }
         .oracle()?,
         OracleName::JointGd => joint_gd(learner)?.oracle()?,
+        OracleName::Pooled if world.wants_network() => {
+            let network = NeuralConfig {
+                network: learner.network.clone(),
+                training: learner.neural.clone(),
+            };
+            let pooled = world.pooled();
+            let settings = (pooled.clone(), network.clone());
+            let over = PooledOver {
+                pooled,
+                network: network.trainer()?,
+            };
+            External::new("pooled", &settings, Arc::new(over)).map(Oracle::External)?
+        }
+        OracleName::Pooled => Oracle::Pooled(world.pooled()),
     })
 }
 

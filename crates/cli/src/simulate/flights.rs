@@ -5,7 +5,7 @@ use std::path::Path;
 use taskscout_worlds::flights::{FlightsConfig, Programme, simulate_flights, write};
 
 use super::options::{FlightsOptions, VehicleName};
-use crate::design::say::print;
+use crate::output::print;
 use crate::error::{CliError, Result};
 
 /// Flies all flights and writes a log of each.

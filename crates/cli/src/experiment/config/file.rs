@@ -22,6 +22,10 @@ pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
             "experiments/pendulum.toml",
             include_str!("../../../../../experiments/pendulum.toml"),
         ),
+        BuiltIn::Drone => (
+            "experiments/drone.toml",
+            include_str!("../../../../../experiments/drone.toml"),
+        ),
         BuiltIn::Mlp => (
             "experiments/mlp.toml",
             include_str!("../../../../../experiments/mlp.toml"),

@@ -62,13 +62,15 @@ impl LearnerConfig {
     pub(crate) fn exploit(&self, plain_parameters: bool) -> Exploit {
         self.exploit.unwrap_or(match self.oracle {
             OracleName::JointGd if !plain_parameters => Exploit::Nearest,
+            OracleName::Pooled => Exploit::Kin,
             _ => Exploit::Auto,
         })
     }
 
     /// Whether hidden targets are looked for.
     pub(crate) fn identify(&self) -> bool {
-        self.identify.unwrap_or(self.oracle != OracleName::JointGd)
+        let looks = !matches!(self.oracle, OracleName::JointGd | OracleName::Pooled);
+        self.identify.unwrap_or(looks)
     }
 }
 

@@ -40,11 +40,15 @@ pub(crate) fn study_config(
 ) -> Result<StudyConfig> {
     let (world, learner) = (prepared.world.as_ref(), &prepared.config.learner);
     let hidden = |target: usize| {
-        let name = prepared.targets[target].name.as_deref();
-        Target::unknown(name.unwrap_or("target"))
+        let own = &prepared.targets[target];
+        let name = own.name.as_deref().unwrap_or("target");
+        match &own.known {
+            Some(task) => Target::known(name, task.clone()),
+            None => Target::unknown(name),
+        }
     };
     Ok(StudyConfig {
-        space: world.space().clone(),
+        space: world.space_of(targets.clone())?,
         task_features: world.task_features().clone(),
         input_features: world.input_features().clone(),
         outputs: 1,
@@ -60,7 +64,7 @@ pub(crate) fn study_config(
         },
         warm_up: prepared.rounds.warm_up,
         stable_model: learner.stable_model,
-        oracle: oracle::build(learner)?,
+        oracle: oracle::build(learner, world)?,
         identify: learner.identify(),
         seed,
     })
@@ -120,9 +124,14 @@ impl<'a> Course<'a> {
 
     /// Saves the last models, if paths are given, and hands over what was written down.
     pub(super) fn finish(mut self, paths: Option<&[PathBuf]>) -> Result<TrialRecord> {
-        for (path, choice) in paths.unwrap_or_default().iter().zip(&self.choices) {
-            let (name, contender) = (&self.prepared.config.name, self.trial.contender);
-            models::save(path, &self.study, choice, name, contender)?;
+        let choices = self.trial.targets().zip(&self.choices);
+        for (path, (target, choice)) in paths.unwrap_or_default().iter().zip(choices) {
+            let origin = models::Origin {
+                experiment: &self.prepared.config.name,
+                contender: self.trial.contender,
+                scaling: self.world.input_scaling(target),
+            };
+            models::save(path, &self.study, choice, origin)?;
         }
         self.details.end(&self.choices);
         Ok(TrialRecord {

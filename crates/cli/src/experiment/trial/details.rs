@@ -24,6 +24,32 @@ pub(crate) struct TargetDetails {
     pub(crate) returned: Option<Predictor>,
     /// What the target's own rows gave beside it.
     pub(crate) target_only: Option<Predictor>,
+    /// Which source tasks turned out to be like it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) relevant: Option<TargetRelevance>,
+}
+
+/// Which source tasks turned out to be like a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TargetRelevance {
+    /// All of them, the most alike first.
+    pub(crate) tasks: Vec<RelevantTask>,
+    /// How alike all tasks of the world are to each other, in its order; where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) pairs: Option<Vec<Vec<Option<f64>>>>,
+}
+
+/// A source task and what it has to do with a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RelevantTask {
+    /// Its name.
+    pub(crate) task: String,
+    /// How alike it is, from 0 to 1.
+    pub(crate) similarity: f64,
+    /// Its share of the source rows.
+    pub(crate) weight: f64,
 }
 
 /// The details of a round for one target.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use taskscout_report::{ResultRow, TARGET_ONLY};
 
 pub(crate) use course::study_config;
-pub(crate) use details::{TargetDetails, TrialDetails};
+pub(crate) use details::{RelevantTask, TargetDetails, TargetRelevance, TrialDetails};
 
 use super::config::StrategyRun;
 use super::prepare::Prepared;

@@ -52,18 +52,37 @@ pub(super) fn run<'a>(
         let serious = misfit.filter(taskscout::identify::Misfit::is_serious);
         course.details.misfit = serious.map(|misfit| misfit.to_string());
     }
+    course.keep_relevant()?;
     Ok(course)
 }
 
 impl Course<'_> {
     fn collect(&mut self, plan: &Plan) -> Result<()> {
-        let draw = Draw {
-            seed: self.trial.seed,
-            round: plan.round,
-        };
         let (world, study) = (self.world, &mut self.study);
         for item in &plan.items {
+            let counts = study.data().rows_by_task();
+            let before = counts.iter().find(|(task, _)| *task == item.task);
+            let draw = Draw {
+                seed: self.trial.seed,
+                round: plan.round,
+                before: before.map_or(0, |(_, rows)| *rows),
+            };
             world.collect(item, draw, &mut |rows| study.tell(item.id, rows))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps which source tasks turned out to be like the targets. All pairs of tasks are compared
+    /// once in a run.
+    fn keep_relevant(&mut self) -> Result<()> {
+        if !self.world.wants_details() {
+            return Ok(());
+        }
+        let (first, trial) = (self.prepared.config.seed, self.trial);
+        for ((slot, target), choice) in trial.targets().enumerate().zip(&self.choices) {
+            let all_pairs = trial.seed == first && target == 0;
+            let relevant = self.world.relevant(&self.study, target, choice, all_pairs)?;
+            self.details.targets[slot].relevant = relevant;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! Trials know a [`World`] and nothing else of where rows come from. A kind of world is one file
 //! with its `[world]` keys ([`WorldSettings`]) and its world, and a line in each list below.
 
+mod logs;
 mod options;
 mod pendulum;
 mod program;
@@ -10,6 +11,7 @@ mod synthetic;
 #[cfg(test)]
 pub(crate) mod toy;
 
+use std::ops::Range;
 use std::path::Path;
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
@@ -20,13 +22,15 @@ use taskscout::model::Phi;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
-use taskscout::train::Predictor;
+use taskscout::study::Study;
+use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_report::ExperimentReport;
 
+pub(crate) use logs::Phi as LogFeatures;
 pub(crate) use options::WorldOption;
 
 use super::config::ExperimentConfig;
-use super::trial::TrialRecord;
+use super::trial::{TargetRelevance, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::Result;
 
@@ -40,6 +44,15 @@ pub(crate) struct WorldTarget {
     pub(crate) name: Option<String>,
     /// The task that it is, hidden from the learner, where it is one that could be sampled.
     pub(crate) truth: Option<Vec<f64>>,
+    /// Its parameters, where the learner may know them.
+    pub(crate) known: Option<Vec<f64>>,
+}
+
+/// How the inputs of a target are standardised before its features are taken.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InputScaling {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) scale: Vec<f64>,
 }
 
 /// Whose rows are collected: random draws derive from it.
@@ -49,6 +62,8 @@ pub(crate) struct Draw {
     pub(crate) seed: u64,
     /// The round of the study.
     pub(crate) round: usize,
+    /// Rows of the task that the trial has had already.
+    pub(crate) before: usize,
 }
 
 /// Takes a batch of rows into a study.
@@ -58,6 +73,12 @@ pub(crate) type Tell<'a> = &'a mut dyn FnMut(&Samples) -> taskscout::Result<()>;
 pub(crate) trait World: Send + Sync {
     /// Where tasks may be chosen.
     fn space(&self) -> &Space;
+
+    /// Where tasks may be chosen for some of the targets.
+    fn space_of(&self, targets: Range<usize>) -> taskscout::Result<Space> {
+        let _ = targets;
+        Ok(self.space().clone())
+    }
 
     /// `ψ_W`.
     fn task_features(&self) -> &FeatureMap;
@@ -74,6 +95,26 @@ pub(crate) trait World: Send + Sync {
     /// The least budget of a round that spreads over the whole space: a sample for each direction.
     fn least_budget(&self) -> usize {
         self.task_features().dim()
+    }
+
+    /// How the oracle of partial pooling is to learn here.
+    fn pooled(&self) -> Pooled {
+        let groups = self.input_features().groups();
+        Pooled {
+            groups: groups.iter().map(ExactSizeIterator::len).collect(),
+            ..Pooled::default()
+        }
+    }
+
+    /// Whether that oracle stands a network beside the features.
+    fn wants_network(&self) -> bool {
+        false
+    }
+
+    /// How a target's inputs were standardised, for models that take them as they are.
+    fn input_scaling(&self, target: usize) -> Option<InputScaling> {
+        let _ = target;
+        None
     }
 
     /// `n` rows of a source task.
@@ -116,6 +157,19 @@ pub(crate) trait World: Send + Sync {
     /// Whether trials keep details beside their rows, for [`World::report`].
     fn wants_details(&self) -> bool {
         false
+    }
+
+    /// Which source tasks turned out to be like a target, at the end of a trial, and how alike all
+    /// pairs of tasks are, if asked for.
+    fn relevant(
+        &self,
+        study: &Study,
+        target: usize,
+        choice: &Choice,
+        all_pairs: bool,
+    ) -> taskscout::Result<Option<TargetRelevance>> {
+        let _ = (study, target, choice, all_pairs);
+        Ok(None)
     }
 
     /// The world of a single trial, where trials cannot share one: a world that talks to something
@@ -174,6 +228,7 @@ pub(crate) trait WorldSettings {
 pub(crate) enum WorldKind {
     Synthetic,
     Pendulum,
+    Logs,
     #[cfg(test)]
     Toy,
 }
@@ -184,6 +239,7 @@ pub(crate) enum WorldKind {
 pub(crate) enum WorldConfig {
     Synthetic(Box<synthetic::Settings>),
     Pendulum(Box<pendulum::Settings>),
+    Logs(Box<logs::Settings>),
     Program(Box<program::Settings>),
     #[cfg(test)]
     Toy(toy::Settings),
@@ -209,6 +265,7 @@ pub(crate) fn read(text: &str) -> std::result::Result<ExperimentConfig, toml::de
     match kind {
         WorldKind::Synthetic => with_world(text, WorldConfig::Synthetic),
         WorldKind::Pendulum => with_world(text, WorldConfig::Pendulum),
+        WorldKind::Logs => with_world(text, WorldConfig::Logs),
         #[cfg(test)]
         WorldKind::Toy => with_world(text, WorldConfig::Toy),
     }
@@ -238,6 +295,7 @@ impl WorldConfig {
         match self {
             Self::Synthetic(settings) => settings.as_ref(),
             Self::Pendulum(settings) => settings.as_ref(),
+            Self::Logs(settings) => settings.as_ref(),
             Self::Program(settings) => settings.as_ref(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
@@ -248,6 +306,7 @@ impl WorldConfig {
         match self {
             Self::Synthetic(settings) => settings.as_mut(),
             Self::Pendulum(settings) => settings.as_mut(),
+            Self::Logs(settings) => settings.as_mut(),
             Self::Program(settings) => settings.as_mut(),
             #[cfg(test)]
             Self::Toy(settings) => settings,
@@ -261,8 +320,10 @@ impl WorldConfig {
 
     /// Takes over the options that concern this world, and refuses those of others.
     pub(crate) fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
-        // A slip of the pen is told first, whatever the world.
-        options.target_points()?;
+        // A slip of the pen is told first, whatever the world; logs have targets with names.
+        if !matches!(self, Self::Logs(_)) {
+            options.target_points()?;
+        }
         for option in WorldOption::ALL {
             if option.is_given(options) && !self.has(option) {
                 return Err(option.refusal());

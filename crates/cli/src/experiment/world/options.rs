@@ -1,6 +1,7 @@
 //! Options of the command line that concern some worlds only.
 
 use crate::args::ExperimentOptions;
+use crate::data::options::LogOptions;
 use crate::error::{CliError, Result};
 
 /// An option that only some worlds have.
@@ -10,14 +11,22 @@ pub(crate) enum WorldOption {
     Target,
     TaskFeatures,
     JointTargets,
+    Data,
+    Phi,
+    Inputs,
+    SkipBadRows,
 }
 
 impl WorldOption {
-    pub(crate) const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::MatrixSeed,
         Self::Target,
         Self::TaskFeatures,
         Self::JointTargets,
+        Self::Data,
+        Self::Phi,
+        Self::Inputs,
+        Self::SkipBadRows,
     ];
 
     fn name(self) -> &'static str {
@@ -26,6 +35,10 @@ impl WorldOption {
             Self::Target => "--target",
             Self::TaskFeatures => "--task-features",
             Self::JointTargets => "--joint-targets",
+            Self::Data => "--data",
+            Self::Phi => "--phi",
+            Self::Inputs => "--inputs",
+            Self::SkipBadRows => "--skip-bad-rows",
         }
     }
 
@@ -36,6 +49,10 @@ impl WorldOption {
             Self::Target => !options.target.is_empty(),
             Self::TaskFeatures => options.task_features.is_some(),
             Self::JointTargets => options.joint_targets,
+            Self::Data => options.data.is_some(),
+            Self::Phi => options.phi.is_some(),
+            Self::Inputs => !options.logs.inputs.is_empty(),
+            Self::SkipBadRows => options.logs.skip_bad_rows,
         }
     }
 
@@ -46,6 +63,16 @@ impl WorldOption {
             Self::Target => options.target.clear(),
             Self::TaskFeatures => options.task_features = None,
             Self::JointTargets => options.joint_targets = false,
+            Self::Data => options.data = None,
+            Self::Phi => options.phi = None,
+            Self::Inputs => {
+                let skip_bad_rows = options.logs.skip_bad_rows;
+                options.logs = LogOptions {
+                    skip_bad_rows,
+                    ..LogOptions::default()
+                };
+            }
+            Self::SkipBadRows => options.logs.skip_bad_rows = false,
         }
     }
 
@@ -53,8 +80,11 @@ impl WorldOption {
     pub(crate) fn refusal(self) -> CliError {
         let whose = match self {
             Self::MatrixSeed => "synthetic worlds (bilinear, fourier, mlp)",
-            Self::Target | Self::TaskFeatures => "the experiment pendulum",
-            Self::JointTargets => "worlds with named targets (pendulum, programs)",
+            Self::Target | Self::TaskFeatures => "the experiments pendulum and drone",
+            Self::JointTargets => "worlds with named targets (pendulum, drone, programs)",
+            Self::Data | Self::Phi | Self::Inputs | Self::SkipBadRows => {
+                "the experiment drone and worlds of logs"
+            }
         };
         CliError::Input(format!(
             "{} is an option of {whose} only: leave it out here",

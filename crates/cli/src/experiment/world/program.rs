@@ -282,6 +282,7 @@ impl World for ProgramWorld {
         let target = |target: &TargetSettings| WorldTarget {
             name: Some(target.name.clone()),
             truth: target.task.clone(),
+            known: None,
         };
         self.common.settings.targets.iter().map(target).collect()
     }

@@ -81,6 +81,7 @@ impl World for Synthetic {
         vec![WorldTarget {
             name: None,
             truth: None,
+            known: None,
         }]
     }
 

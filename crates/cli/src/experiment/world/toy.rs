@@ -86,6 +86,7 @@ impl World for Toy {
         let named = |(index, w): (usize, &Vec<f64>)| WorldTarget {
             name: Some(format!("toy {index}")),
             truth: Some(w.clone()),
+            known: None,
         };
         self.settings
             .targets

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::component::{Component, Evidence, Posterior};
@@ -207,6 +207,26 @@ impl Pool {
                 posterior: posterior.clone(),
             })
         })
+    }
+
+    /// What functions are linear in, for rows of features `ψ_X`.
+    ///
+    /// # Errors
+    /// Rows of the wrong length.
+    pub fn values(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let all = match &self.basis.network {
+            None => features.to_owned(),
+            Some(phi) => Stack::of(features.ncols(), Some(phi), None).apply(features)?,
+        };
+        let columns = &self.basis.columns;
+        if columns.iter().any(|&column| column >= all.ncols()) {
+            return Err(Error::State(
+                "the rows have fewer features than the pool was learnt on".into(),
+            ));
+        }
+        Ok(Mat::from_fn(all.nrows(), columns.len(), |i, j| {
+            all[(i, columns[j])]
+        }))
     }
 
     /// The features that functions are linear in, as columns of `ψ_X`, where no network stands

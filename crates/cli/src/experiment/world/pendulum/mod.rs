@@ -45,7 +45,10 @@ pub(crate) struct Settings {
 
 impl WorldSettings for Settings {
     fn has(&self, option: WorldOption) -> bool {
-        option != WorldOption::MatrixSeed
+        matches!(
+            option,
+            WorldOption::Target | WorldOption::TaskFeatures | WorldOption::JointTargets
+        )
     }
 
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
@@ -57,6 +60,12 @@ impl WorldSettings for Settings {
             self.task_features = match name {
                 TaskFeaturesName::Paper => TaskFeatures::Paper,
                 TaskFeaturesName::Affine => TaskFeatures::Affine,
+                other => {
+                    return Err(CliError::Input(format!(
+                        "--task-features {} is that of logs: the pendulum has `paper` and `affine`",
+                        other.name()
+                    )));
+                }
             };
         }
         Ok(())
@@ -110,6 +119,7 @@ impl World for Pendulum {
         let target = |task: &Vec<f64>| WorldTarget {
             name: Some(name(task)),
             truth: Some(task.clone()),
+            known: None,
         };
         self.config().targets.iter().map(target).collect()
     }

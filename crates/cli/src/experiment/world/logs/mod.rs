@@ -1,0 +1,321 @@
+//! Recorded logs: every recording and output is a task, and the target is one of them.
+
+mod phi;
+mod relevance;
+mod report;
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use taskscout::data::Samples;
+use taskscout::features::FeatureMap;
+use taskscout::rng::Rng;
+use taskscout::space::Space;
+use taskscout::strategy::PlanItem;
+use taskscout::study::Study;
+use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_report::ExperimentReport;
+use taskscout_worlds::logs::{Logs, read};
+use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
+
+use super::{
+    Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
+};
+use crate::args::{ExperimentOptions, TaskFeaturesName};
+use crate::data::options::LogOptions;
+use crate::error::{CliError, Result};
+use crate::experiment::trial::{TargetRelevance, TrialRecord};
+use crate::output::tell as say;
+use phi::Features;
+pub(crate) use phi::Phi;
+
+/// `[world]` of `kind = "logs"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    kind: WorldKind,
+    /// The folder of recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<PathBuf>,
+    /// The targets by name.
+    #[serde(default)]
+    targets: Vec<String>,
+    /// What functions are linear in.
+    #[serde(default)]
+    phi: Phi,
+    /// What is known of tasks: vehicle, axis and wind, or only which one it is.
+    #[serde(default)]
+    task_features: TaskKnowledge,
+    /// The part of a recording, from its start, to learn from.
+    #[serde(default = "train_share")]
+    train_share: f64,
+    /// Rows past which more of the same task tell little new.
+    #[serde(default = "worth")]
+    worth: f64,
+    /// Leave bad rows out.
+    #[serde(default)]
+    skip_bad_rows: bool,
+    /// Tables: the columns of inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<String>,
+    /// Tables: the columns of outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outputs: Vec<String>,
+    /// Tables: the column that tells the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// Tables: the column of times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+}
+
+fn train_share() -> f64 {
+    0.6
+}
+
+fn worth() -> f64 {
+    Pooled::default().worth
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        !matches!(option, WorldOption::MatrixSeed)
+    }
+
+    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        if let Some(data) = &options.data {
+            self.data = Some(data.clone());
+        }
+        if !options.target.is_empty() {
+            self.targets.clone_from(&options.target);
+        }
+        self.phi = options.phi.unwrap_or(self.phi);
+        self.task_features = match options.task_features {
+            Some(TaskFeaturesName::Wind) => TaskKnowledge::Wind,
+            Some(TaskFeaturesName::OneHot) => TaskKnowledge::OneHot,
+            None => self.task_features,
+            Some(other) => {
+                return Err(CliError::Input(format!(
+                    "--task-features {} is the pendulum's: logs have `wind` and `one-hot`",
+                    other.name()
+                )));
+            }
+        };
+        let logs = &options.logs;
+        self.skip_bad_rows |= logs.skip_bad_rows;
+        if !logs.inputs.is_empty() {
+            self.inputs.clone_from(&logs.inputs);
+            self.outputs.clone_from(&logs.outputs);
+            self.task.clone_from(&logs.task);
+            self.time.clone_from(&logs.time);
+        }
+        Ok(())
+    }
+
+    fn build(&self) -> Result<Box<dyn World>> {
+        let logs = self.read()?;
+        if self.targets.is_empty() {
+            let names: Vec<String> = logs
+                .tasks()
+                .take(3)
+                .map(|(recording, output)| logs.recordings[recording].task_name(output))
+                .collect();
+            return Err(CliError::Input(format!(
+                "no target is named: give one or more with --target, for instance {}",
+                names.join(", ")
+            )));
+        }
+        let mut targets = Vec::new();
+        for (index, name) in self.targets.iter().enumerate() {
+            let found = logs.find(name)?;
+            if targets.contains(&found) {
+                return Err(CliError::Input(format!(
+                    "target {} stands there twice: name each once",
+                    self.targets[index]
+                )));
+            }
+            targets.push(found);
+        }
+        let bad = |error: taskscout::Error| CliError::Input(format!("in [world], {error}"));
+        let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
+        let config = RecordedConfig {
+            input_features: features.map.clone(),
+            knowledge: self.task_features,
+            train_share: self.train_share,
+        };
+        let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
+        let space = recorded.space_without(&[]).map_err(bad)?;
+        Ok(Box::new(LogWorld {
+            pooled: Pooled {
+                worth: self.worth,
+                ..features.pooled.clone()
+            },
+            features,
+            recorded,
+            space,
+        }))
+    }
+}
+
+impl Settings {
+    fn read(&self) -> Result<Logs> {
+        let Some(data) = &self.data else {
+            return Err(CliError::Input(
+                "no logs are named: give their folder with --data DIR; `taskscout simulate flights --out DIR` makes some to try"
+                    .into(),
+            ));
+        };
+        if self.inputs.is_empty() != self.outputs.is_empty() {
+            return Err(CliError::Input(
+                "in [world], `inputs` and `outputs` belong together: name both, or neither for flight logs"
+                    .into(),
+            ));
+        }
+        let options = LogOptions {
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            task: self.task.clone(),
+            time: self.time.clone(),
+            skip_bad_rows: self.skip_bad_rows,
+        };
+        let logs = read(data, &options.read_options())?;
+        for warning in &logs.warnings {
+            say(&format!("warning: {warning}"));
+        }
+        let skipped: usize = logs.recordings.iter().map(|r| r.skipped.len()).sum();
+        if let Some(first) = logs.recordings.iter().flat_map(|r| &r.skipped).next() {
+            say(&format!(
+                "{skipped} bad rows were left out, the first because {}",
+                first.reason
+            ));
+        }
+        Ok(logs)
+    }
+}
+
+/// Recordings, with what is learnt on them.
+struct LogWorld {
+    recorded: Recorded,
+    features: Features,
+    pooled: Pooled,
+    space: Space,
+}
+
+impl LogWorld {
+    fn target(&self, target: usize) -> &taskscout_worlds::RecordedTask {
+        &self.recorded.tasks()[self.recorded.targets()[target]]
+    }
+
+    fn task(&self, vector: &[f64]) -> taskscout::Result<usize> {
+        self.recorded.find(vector).ok_or_else(|| {
+            taskscout::Error::State("a task was asked for that no recording has".into())
+        })
+    }
+}
+
+impl World for LogWorld {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn space_of(&self, targets: Range<usize>) -> taskscout::Result<Space> {
+        self.recorded
+            .space_without(&self.recorded.targets()[targets])
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        self.recorded.task_features()
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.recorded.config().input_features
+    }
+
+    fn targets(&self) -> Vec<WorldTarget> {
+        let known = self.recorded.config().knowledge == TaskKnowledge::Wind;
+        (0..self.recorded.targets().len())
+            .map(|target| WorldTarget {
+                name: Some(self.target(target).name.clone()),
+                truth: None,
+                known: known.then(|| self.target(target).vector().to_vec()),
+            })
+            .collect()
+    }
+
+    fn budget_unit(&self) -> f64 {
+        1.0
+    }
+
+    fn least_budget(&self) -> usize {
+        1
+    }
+
+    fn available(&self, task: &[f64]) -> Option<usize> {
+        Some(
+            self.recorded
+                .find(task)
+                .map_or(0, |task| self.recorded.tasks()[task].rows),
+        )
+    }
+
+    fn pooled(&self) -> Pooled {
+        self.pooled.clone()
+    }
+
+    fn wants_network(&self) -> bool {
+        self.features.network
+    }
+
+    fn sample(&self, task: &[f64], n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.recorded.draw(self.task(task)?, 0, n, 0)
+    }
+
+    /// Rows that the trial has not had yet.
+    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
+        let (task, mut before) = (self.task(&item.task)?, draw.before);
+        for n in batches(item.n) {
+            tell(&self.recorded.draw(task, before, n, draw.seed)?)?;
+            before += n;
+        }
+        Ok(())
+    }
+
+    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.recorded.sample_target(target, n, rng)
+    }
+
+    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.recorded.target_loss(target, predictor)
+    }
+
+    fn input_scaling(&self, target: usize) -> Option<InputScaling> {
+        let scaling = self.recorded.scaling(self.recorded.targets()[target]);
+        Some(InputScaling {
+            mean: scaling.mean.clone(),
+            scale: scaling.scale.clone(),
+        })
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    fn relevant(
+        &self,
+        study: &Study,
+        target: usize,
+        choice: &Choice,
+        all_pairs: bool,
+    ) -> taskscout::Result<Option<TargetRelevance>> {
+        relevance::of(&self.recorded, study, target, choice, all_pairs).map(Some)
+    }
+
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
+        report::add(&self.recorded, trials, report)
+    }
+
+    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
+        report::remarks(&self.recorded, report)
+    }
+}
