@@ -12,6 +12,7 @@ mod active;
 mod discrete;
 mod passive;
 pub mod schedule;
+mod within;
 
 pub(crate) use discrete::not_finite;
 use faer::Mat;
@@ -24,7 +25,7 @@ use crate::design::{Criterion, Design, rounding};
 use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::model::Model;
-use crate::space::Space;
+use crate::space::{List, Space};
 
 /// One line of a plan: collect `n` samples from a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,15 @@ pub struct Plan {
     pub round: usize,
     /// What to collect, in order.
     pub items: Vec<PlanItem>,
+    /// Samples that were asked for and that no task has left; see
+    /// [`Study::ask_within`](crate::study::Study::ask_within).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub short: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 impl Plan {
@@ -82,12 +92,49 @@ impl Decision {
             return Ok(());
         }
         let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
-        for (index, (atom, n)) in design
+        self.push(design, &rounding::apportion(&weights, n)?, stage, why);
+        Ok(())
+    }
+
+    /// Adds a design's tasks with `n` samples in all, or as many as they have left; `left` loses
+    /// what they take.
+    pub(crate) fn add_within(
+        &mut self,
+        design: &Design,
+        n: usize,
+        stage: Stage,
+        (tasks, left): (&List, &mut [usize]),
+        why: impl Fn(usize) -> String,
+    ) -> Result<()> {
+        let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
+        let rows: Vec<Option<usize>> = design
             .atoms
             .iter()
-            .zip(rounding::apportion(&weights, n)?)
-            .enumerate()
-        {
+            .map(|atom| tasks.index_of(&atom.task))
+            .collect();
+        let most: Vec<usize> = rows
+            .iter()
+            .map(|row| row.map_or(0, |row| left[row]))
+            .collect();
+        let counts = rounding::apportion_within(&weights, n, &most)?;
+        for (row, count) in rows.iter().zip(&counts) {
+            if let Some(row) = row {
+                left[*row] -= count;
+            }
+        }
+        self.push(design, &counts, stage, why);
+        self.items.retain(|item| item.n > 0);
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        design: &Design,
+        counts: &[usize],
+        stage: Stage,
+        why: impl Fn(usize) -> String,
+    ) {
+        for (index, (atom, &n)) in design.atoms.iter().zip(counts).enumerate() {
             self.items.push(PlanItem {
                 id: 0,
                 task: atom.task.clone(),
@@ -97,7 +144,6 @@ impl Decision {
                 reason: why(index),
             });
         }
-        Ok(())
     }
 }
 
@@ -147,6 +193,20 @@ pub struct PlanContext<'a> {
     pub knowledge: Option<Knowledge<'a>>,
     /// The exploration design last used.
     pub exploration: Option<&'a Design>,
+    /// What each task of a [list](Space::List) has left, at least one sample each and together the
+    /// budget; none without limits. What a strategy asks beyond it is cut by the study.
+    pub left: Option<&'a [usize]>,
+}
+
+impl PlanContext<'_> {
+    /// The same for a part of the budget, with what is left for it.
+    fn part<'b>(&'b self, budget: usize, left: &'b [usize]) -> PlanContext<'b> {
+        PlanContext {
+            budget,
+            left: Some(left),
+            ..self.clone()
+        }
+    }
 }
 
 /// A rule for choosing tasks.
