@@ -41,6 +41,7 @@ impl CliError {
         match self {
             Self::Input(sentence) => Self::Input(format!("{sentence}{words}")),
             Self::Failure(sentence) => Self::Failure(format!("{sentence}{words}")),
+            Self::Closed => Self::Closed,
         }
     }
 }

@@ -42,6 +42,7 @@ pub use campaign::{Campaign, CampaignPlan, PlannedTask};
 pub use candidates::Candidates;
 pub use criterion::Criterion;
 use faer::{Mat, MatRef};
+pub(crate) use problem::solve_listed;
 pub use problem::{Need, Problem, solve, solve_space};
 use serde::{Deserialize, Serialize};
 

@@ -180,17 +180,7 @@ pub fn solve_space(
         Error::check_length("a row of the task map", features.dim(), map.ncols())?;
     }
     if let Some(tasks) = space.task_matrix() {
-        let rows = embeddings(&tasks, features, map);
-        let k = map.map_or(features.dim(), |map| map.nrows());
-        let candidates = Candidates::new(k, rows)?;
-        let dim = space.dim();
-        let mut design = solve(&candidates, problem)?;
-        for atom in &mut design.atoms {
-            if let Some(row) = atom.row {
-                atom.task = tasks[row * dim..(row + 1) * dim].to_vec();
-            }
-        }
-        return Ok(design);
+        return solve_listed(&tasks, features, map, problem, None);
     }
     let identity = Mat::identity(features.dim(), features.dim());
     let map = map.unwrap_or(identity.as_ref());
@@ -218,6 +208,30 @@ pub fn solve_space(
             (task, None, embedding)
         }
     }))
+}
+
+/// The optimal design over listed tasks, row-major, with the largest share of the budget that each
+/// may get, if there are such limits.
+pub(crate) fn solve_listed(
+    tasks: &[f64],
+    features: &dyn Features,
+    map: Option<MatRef<'_, f64>>,
+    problem: &Problem<'_>,
+    limits: Option<Vec<f64>>,
+) -> Result<Design> {
+    let k = map.map_or(features.dim(), |map| map.nrows());
+    let mut candidates = Candidates::new(k, embeddings(tasks, features, map))?;
+    if let Some(limits) = limits {
+        candidates = candidates.with_limits(limits)?;
+    }
+    let dim = features.input_dim();
+    let mut design = solve(&candidates, problem)?;
+    for atom in &mut design.atoms {
+        if let Some(row) = atom.row {
+            atom.task = tasks[row * dim..(row + 1) * dim].to_vec();
+        }
+    }
+    Ok(design)
 }
 
 /// A solution as a design, by falling weight.

@@ -50,6 +50,46 @@ pub fn apportion(weights: &[f64], budget: usize) -> Result<Vec<usize>> {
     spend(&wanted, &purse)
 }
 
+/// The same with at most `most[i]` samples of task `i`. It gives fewer than `budget` where the tasks
+/// of positive weight have no room for more, and nothing to the lightest tasks where there are more
+/// tasks than samples.
+pub(crate) fn apportion_within(
+    weights: &[f64],
+    budget: usize,
+    most: &[usize],
+) -> Result<Vec<usize>> {
+    Error::check_finite(weights, |i| format!("weight {i}"))?;
+    let mut support: Vec<usize> = (0..weights.len())
+        .filter(|&i| weights[i] > 0.0 && most[i] > 0)
+        .collect();
+    support.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    support.truncate(budget);
+    support.sort_unstable();
+    let mut counts = vec![0; weights.len()];
+    let room = support
+        .iter()
+        .fold(0_usize, |sum, &i| sum.saturating_add(most[i]));
+    let samples = budget.min(room);
+    if samples == 0 {
+        return Ok(counts);
+    }
+    let total: f64 = support.iter().map(|&i| weights[i]).sum();
+    let wanted: Vec<f64> = support
+        .iter()
+        .map(|&i| weights[i] / total * samples as f64)
+        .collect();
+    let purse = Purse {
+        money: samples as f64,
+        costs: vec![1.0; support.len()],
+        least: vec![0; support.len()],
+        most: support.iter().map(|&i| most[i]).collect(),
+    };
+    for (&i, count) in support.iter().zip(spend(&wanted, &purse)?) {
+        counts[i] = count;
+    }
+    Ok(counts)
+}
+
 /// What samples may cost, and how many there may be of each task.
 #[derive(Debug, Clone)]
 pub(super) struct Purse {
@@ -154,6 +194,31 @@ mod tests {
             for (count, weight) in counts.iter().zip(&weights) {
                 prop_assert_eq!(*count > 0, *weight > 0.0);
             }
+        }
+
+        #[test]
+        fn no_task_gets_more_than_it_has(
+            tasks in prop::collection::vec((0.0_f64..1.0, 0_usize..50), 1..40),
+            budget in 0_usize..1_000,
+        ) {
+            let (weights, most): (Vec<f64>, Vec<usize>) = tasks.into_iter().unzip();
+            let counts = apportion_within(&weights, budget, &most).unwrap();
+            let room: usize = weights.iter().zip(&most).filter(|(w, _)| **w > 0.0).map(|(_, m)| m).sum();
+            prop_assert_eq!(counts.iter().sum::<usize>(), budget.min(room));
+            for ((count, weight), most) in counts.iter().zip(&weights).zip(&most) {
+                prop_assert!(count <= most && (*weight > 0.0 || *count == 0));
+            }
+        }
+
+        #[test]
+        fn room_for_all_changes_nothing(
+            weights in prop::collection::vec(0.01_f64..1.0, 1..40),
+            extra in 0_usize..1_000,
+        ) {
+            let budget = weights.len() + extra;
+            let free = apportion(&weights, budget).unwrap();
+            let most = vec![usize::MAX; weights.len()];
+            prop_assert_eq!(apportion_within(&weights, budget, &most).unwrap(), free);
         }
 
         #[test]

@@ -10,11 +10,13 @@ use faer::MatRef;
 use super::passive::spread;
 use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind};
 use crate::data::Stage;
-use crate::design::{Criterion, Design, DesignAtom, Need, Problem, ball, solve_space};
+use crate::design::{
+    Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_space,
+};
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::linalg;
-use crate::rng::{Purpose, derive};
+use crate::rng::{Purpose, Rng, derive};
 use crate::space::Space;
 
 /// Mean squared overlap above which save-task keeps the exploration tasks in use.
@@ -40,6 +42,9 @@ impl Strategy for Active {
             })?;
             return Ok(decision);
         };
+        if let (Space::List(tasks), Some(left)) = (context.space, context.left) {
+            return self.plan_within(context, knowledge, tasks, left);
+        }
         let exploration = self.exploration(context, knowledge)?;
         let exploitation = match self.config.kind {
             StrategyKind::Agnostic => None,
@@ -53,10 +58,7 @@ impl Strategy for Active {
         if let Some(exploitation) = exploitation {
             let n = context.budget - explore;
             decision.add(&exploitation, n, Stage::Exploit, |index| {
-                match knowledge.nearest.get(index) {
-                    Some(nearest) => nearest.reason.clone(),
-                    None => exploit_reason(&exploitation, index),
-                }
+                exploit_reason(&exploitation, knowledge, index)
             })?;
         }
         decision.exploration = Some(exploration);
@@ -97,10 +99,13 @@ impl Active {
 
     /// `q_1`: the design for all directions of the representation alike, or the one in use while
     /// save-task finds that it still fits.
-    fn exploration(&self, context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Design> {
+    pub(super) fn exploration(
+        &self,
+        context: &PlanContext<'_>,
+        knowledge: &Knowledge<'_>,
+    ) -> Result<Design> {
         let map = knowledge.model.map.source(0, context.features.dim());
-        if 2 * knowledge.model.dim() >= context.features.dim() {
-            // With k near the dimension of the space, its directions are all worth the same look.
+        if looks_everywhere(context, knowledge) {
             return coarse(context);
         }
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
@@ -126,7 +131,11 @@ impl Active {
     }
 
     /// `q_2`: the design for what the targets need, or the tasks nearest to them.
-    fn exploitation(&self, context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Design> {
+    pub(super) fn exploitation(
+        &self,
+        context: &PlanContext<'_>,
+        knowledge: &Knowledge<'_>,
+    ) -> Result<Design> {
         if !knowledge.nearest.is_empty() {
             return nearest(context, knowledge);
         }
@@ -137,6 +146,12 @@ impl Active {
             self.config.exploit_criterion,
         )
     }
+}
+
+/// Whether exploration looks at the whole space: with k near its dimension, its directions are all
+/// worth the same look.
+pub(super) fn looks_everywhere(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> bool {
+    2 * knowledge.model.dim() >= context.features.dim()
 }
 
 /// The tasks nearest to the targets, each with its target's share.
@@ -167,7 +182,7 @@ pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
         ..Problem::new(Criterion::Trace, Need::Everything)
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[0]);
-    let mut design = solve_space(context.space, context.features, None, &problem, &mut rng)?;
+    let mut design = optimum(context, None, &problem, &mut rng)?;
     fit_budget(&mut design, context.budget)?;
     // The model that embeddings would belong to does not exist yet.
     design
@@ -201,16 +216,27 @@ fn solve(
         ..Problem::new(criterion, Need::Moment(need))
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[1 + context.round as u64]);
-    let mut design = solve_space(
-        context.space,
-        context.features,
-        Some(map),
-        &problem,
-        &mut rng,
-    )?;
-    fit_budget(&mut design, context.budget / 2)?;
+    let mut design = optimum(context, Some(map), &problem, &mut rng)?;
+    // Within limits a design has a budget of its own, else two designs share one.
+    let shared_by = if context.left.is_some() { 1 } else { 2 };
+    fit_budget(&mut design, context.budget / shared_by)?;
     design.orient(&knowledge.targets, false);
     Ok(design)
+}
+
+/// The optimal design of the space, within what its tasks have left where that is limited.
+fn optimum(
+    context: &PlanContext<'_>,
+    map: Option<MatRef<'_, f64>>,
+    problem: &Problem<'_>,
+    rng: &mut Rng,
+) -> Result<Design> {
+    let (Space::List(tasks), Some(left)) = (context.space, context.left) else {
+        return solve_space(context.space, context.features, map, problem, rng);
+    };
+    let share = |&left: &usize| left as f64 / context.budget as f64;
+    let limits = left.iter().map(share).collect();
+    solve_listed(tasks.values(), context.features, map, problem, Some(limits))
 }
 
 /// The gap to solve to. In a continuous space every further step adds a task, and switching tasks
@@ -272,7 +298,7 @@ fn overlap(design: &Design, features: &FeatureMap, map: MatRef<'_, f64>) -> Resu
         / design.atoms.len().max(1) as f64)
 }
 
-fn explore_reason(design: &Design, index: usize) -> String {
+pub(super) fn explore_reason(design: &Design, index: usize) -> String {
     let atom = &design.atoms[index];
     if atom.embedding.is_empty() {
         return "one of a spread over the whole space, as k is near its dimension".into();
@@ -285,7 +311,10 @@ fn explore_reason(design: &Design, index: usize) -> String {
     )
 }
 
-fn exploit_reason(design: &Design, index: usize) -> String {
+pub(super) fn exploit_reason(design: &Design, knowledge: &Knowledge<'_>, index: usize) -> String {
+    if let Some(nearest) = knowledge.nearest.get(index) {
+        return nearest.reason.clone();
+    }
     let atom = &design.atoms[index];
     let similarity = atom.similarity.map_or_else(
         || "no target".into(),

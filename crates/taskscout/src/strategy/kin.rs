@@ -31,7 +31,13 @@ impl Strategy for Kin {
         }
         let mut items = Vec::new();
         let spread = ((FLOOR * context.budget as f64) as usize).min(context.budget);
-        for (task, n) in spread_out(&tasks, spread, context.round)? {
+        let mut left: Vec<usize> = match context.left {
+            Some(left) => left.to_vec(),
+            None => vec![usize::MAX; tasks.len()],
+        };
+        for (index, n) in spread_out(&left, spread, context.round)? {
+            left[index] -= n;
+            let task = tasks[index].clone();
             items.push(PlanItem {
                 id: 0,
                 task,
@@ -43,15 +49,35 @@ impl Strategy for Kin {
         }
         let candidates: Vec<Candidate> = tasks
             .iter()
-            .map(|task| Candidate {
+            .zip(&left)
+            .map(|(task, &left)| Candidate {
                 features: apply_row(context.features, task),
                 rows: context.rows_of(task),
+                left,
             })
             .collect();
         let knowledge = context.knowledge.as_ref();
         let pool = knowledge.and_then(|knowledge| knowledge.model.pool.as_deref());
-        let budget = context.budget - spread;
+        let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
         let rows = allocate(pool, context.targets, &candidates, budget)?;
+        // Where kin have nothing left, others may have.
+        let rest = budget - rows.iter().sum::<usize>();
+        if rest > 0 {
+            for (left, taken) in left.iter_mut().zip(&rows) {
+                *left -= taken;
+            }
+            let counts = rounding::apportion_within(&vec![1.0; tasks.len()], rest, &left)?;
+            for (task, n) in tasks.iter().zip(counts).filter(|(_, n)| *n > 0) {
+                items.push(PlanItem {
+                    id: 0,
+                    task: task.clone(),
+                    n,
+                    stage: Stage::Explore,
+                    similarity: None,
+                    reason: "the target's kin have nothing left".into(),
+                });
+            }
+        }
         let similarity = |features: &[f64]| {
             let known = knowledge?;
             let map = known.model.map.source(0, features.len());
@@ -85,13 +111,18 @@ impl Strategy for Kin {
     }
 }
 
-/// A few rows of every task; where there are fewer rows than tasks, of those whose turn it is.
-fn spread_out(tasks: &[Vec<f64>], rows: usize, round: usize) -> Result<Vec<(Vec<f64>, usize)>> {
-    if rows == 0 || tasks.is_empty() {
+/// A few rows of every task that has some left; where there are fewer rows than tasks, of those
+/// whose turn it is.
+fn spread_out(left: &[usize], rows: usize, round: usize) -> Result<Vec<(usize, usize)>> {
+    let open: Vec<usize> = (0..left.len()).filter(|&index| left[index] > 0).collect();
+    if rows == 0 || open.is_empty() {
         return Ok(Vec::new());
     }
-    let count = rows.min(tasks.len());
-    let turn = |index: usize| tasks[(round * count + index) % tasks.len()].clone();
+    let count = rows.min(open.len());
+    let turns = (0..count).map(|turn| open[(round * count + turn) % open.len()]);
     let counts = rounding::apportion(&vec![1.0; count], rows)?;
-    Ok((0..count).map(turn).zip(counts).collect())
+    Ok(turns
+        .zip(counts)
+        .map(|(index, n)| (index, n.min(left[index])))
+        .collect())
 }

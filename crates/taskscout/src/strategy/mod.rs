@@ -13,6 +13,7 @@ mod discrete;
 mod kin;
 mod passive;
 pub mod schedule;
+mod within;
 
 pub(crate) use discrete::not_finite;
 use faer::Mat;
@@ -25,7 +26,7 @@ use crate::design::{Criterion, Design, rounding};
 use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::model::Model;
-use crate::space::Space;
+use crate::space::{List, Space};
 
 /// One line of a plan: collect `n` samples from a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +52,15 @@ pub struct Plan {
     pub round: usize,
     /// What to collect, in order.
     pub items: Vec<PlanItem>,
+    /// Samples that were asked for and that no task has left; see
+    /// [`Study::ask_within`](crate::study::Study::ask_within).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub short: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 impl Plan {
@@ -83,12 +93,49 @@ impl Decision {
             return Ok(());
         }
         let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
-        for (index, (atom, n)) in design
+        self.push(design, &rounding::apportion(&weights, n)?, stage, why);
+        Ok(())
+    }
+
+    /// Adds a design's tasks with `n` samples in all, or as many as they have left; `left` loses
+    /// what they take.
+    pub(crate) fn add_within(
+        &mut self,
+        design: &Design,
+        n: usize,
+        stage: Stage,
+        (tasks, left): (&List, &mut [usize]),
+        why: impl Fn(usize) -> String,
+    ) -> Result<()> {
+        let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
+        let rows: Vec<Option<usize>> = design
             .atoms
             .iter()
-            .zip(rounding::apportion(&weights, n)?)
-            .enumerate()
-        {
+            .map(|atom| tasks.index_of(&atom.task))
+            .collect();
+        let most: Vec<usize> = rows
+            .iter()
+            .map(|row| row.map_or(0, |row| left[row]))
+            .collect();
+        let counts = rounding::apportion_within(&weights, n, &most)?;
+        for (row, count) in rows.iter().zip(&counts) {
+            if let Some(row) = row {
+                left[*row] -= count;
+            }
+        }
+        self.push(design, &counts, stage, why);
+        self.items.retain(|item| item.n > 0);
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        design: &Design,
+        counts: &[usize],
+        stage: Stage,
+        why: impl Fn(usize) -> String,
+    ) {
+        for (index, (atom, &n)) in design.atoms.iter().zip(counts).enumerate() {
             self.items.push(PlanItem {
                 id: 0,
                 task: atom.task.clone(),
@@ -98,7 +145,6 @@ impl Decision {
                 reason: why(index),
             });
         }
-        Ok(())
     }
 }
 
@@ -152,6 +198,9 @@ pub struct PlanContext<'a> {
     pub targets: &'a [Vec<f64>],
     /// Rows that source tasks have given so far.
     pub rows: &'a [(&'a [f64], usize)],
+    /// What each task of a [list](Space::List) has left, at least one sample each and together the
+    /// budget; none without limits. What a strategy asks beyond it is cut by the study.
+    pub left: Option<&'a [usize]>,
 }
 
 impl PlanContext<'_> {
@@ -160,6 +209,15 @@ impl PlanContext<'_> {
     pub fn rows_of(&self, task: &[f64]) -> usize {
         let known = self.rows.iter().find(|(known, _)| *known == task);
         known.map_or(0, |(_, rows)| *rows)
+    }
+
+    /// The same for a part of the budget, with what is left for it.
+    fn part<'b>(&'b self, budget: usize, left: &'b [usize]) -> PlanContext<'b> {
+        PlanContext {
+            budget,
+            left: Some(left),
+            ..self.clone()
+        }
     }
 }
 

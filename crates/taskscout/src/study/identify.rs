@@ -10,7 +10,7 @@ use crate::identify::{Family, Identified, Search, is_solvable};
 use crate::linalg;
 use crate::model::{Model, Phi, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
-use crate::space::TaskSpace as _;
+use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::train::guard::Member;
@@ -176,8 +176,14 @@ impl Study {
     }
 
     /// The source task nearest to each target, where the strategy samples those, and further ones
-    /// that it may be if half the budget has samples for all.
-    pub(super) fn nearest(&self, model: &Model, budget: usize) -> Result<Vec<Nearest>> {
+    /// that it may be if half the budget has samples for all. They are tasks of `space`, which is
+    /// the study's own or part of it.
+    pub(super) fn nearest(
+        &self,
+        model: &Model,
+        budget: usize,
+        space: &Space,
+    ) -> Result<Vec<Nearest>> {
         let config = &self.config;
         let mode = config.strategy.exploit;
         let continuous = config.space.count().is_none() && !config.task_features.is_identity();
@@ -193,11 +199,11 @@ impl Study {
         let mut all = Vec::with_capacity(config.targets.len());
         for (index, target) in config.targets.iter().enumerate() {
             let found = match &target.kind {
-                TargetKind::Known { task } if config.space.contains(task) => {
+                TargetKind::Known { task } if space.contains(task) => {
                     Some((vec![task.clone()], "its own parameters".to_owned()))
                 }
                 TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
-                _ => self.nearest_to(index, model, mode)?,
+                _ => self.nearest_to(index, model, space)?,
             };
             match found {
                 Some(found) => all.push(found),
@@ -226,7 +232,7 @@ impl Study {
         &self,
         target: usize,
         model: &Model,
-        mode: Exploit,
+        space: &Space,
     ) -> Result<Option<(Vec<Vec<f64>>, String)>> {
         let stable = self.config.stable_model;
         let mut rng = derive(
@@ -239,29 +245,43 @@ impl Study {
             let Identified { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
             let how = format!("found within ±{:.2}", 0.5 * width);
-            let draws = member.identified.draws.clone();
+            // Only a list may be without what was found in the study's own space.
+            let inside = |task: &Vec<f64>| space.count().is_none() || space.contains(task);
+            let mut draws = member.identified.draws.clone();
+            draws.retain(inside);
             let task = match (member.basis, self.family(stable)?) {
                 (None, Some(family)) => {
                     let rows = self.data.target_statistics(target, TargetRows::All)?;
                     let function = &member.identified.coefficients;
-                    self.search(&family).nearest(function, &rows, &mut rng)?
+                    let search = Search {
+                        space,
+                        ..self.search(&family)
+                    };
+                    search.nearest(function, &rows, &mut rng)?
                 }
-                _ => member.identified.task,
+                _ if inside(&member.identified.task) => member.identified.task,
+                _ => self.nearest_embedding(target, model, space, &mut rng)?,
             };
             let mut tasks = vec![task];
             tasks.extend(draws);
             return Ok(Some((tasks, how)));
         }
-        if mode == Exploit::Auto {
+        if self.config.strategy.exploit == Exploit::Auto {
             return Ok(None);
         }
-        let task = self.nearest_embedding(target, model, &mut rng)?;
+        let task = self.nearest_embedding(target, model, space, &mut rng)?;
         Ok(Some((vec![task], "by the distance of embeddings".into())))
     }
 
     /// The task whose function under the model is nearest to the target's own, on the target's
     /// inputs, or on those of the sources where it has none yet.
-    fn nearest_embedding(&self, target: usize, model: &Model, rng: &mut Rng) -> Result<Vec<f64>> {
+    fn nearest_embedding(
+        &self,
+        target: usize,
+        model: &Model,
+        space: &Space,
+        rng: &mut Rng,
+    ) -> Result<Vec<f64>> {
         let entry = &self.data.targets()[target];
         let mut seen = Statistics::new(model.dim(), self.data.outputs());
         for (fold, rows) in entry.folds.iter().zip(&entry.rows) {
@@ -281,7 +301,7 @@ impl Study {
             let apart: Vec<f64> = embedding.iter().zip(&own).map(|(a, b)| a - b).collect();
             linalg::quadratic(gram.as_ref(), &apart)
         };
-        Ok(self.config.space.minimise(&distance, rng)?.task)
+        Ok(space.minimise(&distance, rng)?.task)
     }
 }
 
@@ -293,7 +313,6 @@ mod tests {
     use super::*;
     use crate::data::{Samples, TARGET_FOLDS};
     use crate::features::FeatureMap;
-    use crate::space::Space;
     use crate::strategy::{StrategyConfig, StrategyKind};
     use crate::study::StudyConfig;
 

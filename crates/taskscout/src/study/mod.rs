@@ -5,28 +5,29 @@
 //! plans and the statistics of what came back, never a model: models are derived from the data and
 //! cached under the version of the data that they came from.
 
+mod ask;
 mod config;
 mod fits;
 mod identify;
 mod knowledge;
 mod load;
 mod misfit;
+mod within;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 pub use config::{External, Oracle, StudyConfig};
-use fits::{Cache, STARTS_KEPT, Start};
+use fits::{Cache, Start};
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 
-use crate::data::{Samples, Stage, TaskData};
+use crate::data::{Samples, TaskData};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::strategy::{Knowledge, Plan, PlanContext, PlanItem, StrategyKind, WarmUp};
-use crate::target::{Target, TargetKind};
-use crate::train::{TrainContext, Trainer};
+use crate::strategy::PlanItem;
+use crate::train::Trainer;
 
 /// How far the collection of a plan item has come.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -203,183 +204,6 @@ impl Study {
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.rounds
-    }
-
-    /// Plans the collection of `budget` samples.
-    ///
-    /// # Errors
-    /// Items of the last plan that are still open, a budget too small for the tasks, or too little
-    /// data to plan with.
-    pub fn ask(&mut self, budget: usize) -> Result<Plan> {
-        if let Some(open) = self
-            .items
-            .iter()
-            .find(|item| matches!(item.progress, Progress::Open { .. }))
-        {
-            return Err(Error::State(format!(
-                "item {} of round {} is still open: tell its samples, or fail it, before asking again",
-                open.item.id, open.round
-            )));
-        }
-        self.config.check_ready()?;
-        if budget == 0 {
-            return Err(Error::setting(
-                "budget",
-                "is 0: ask for at least one sample",
-            ));
-        }
-        let strategy = self.config.strategy.build();
-        let mut warming_up = strategy.needs_model() && self.warming_up()?;
-        let mut trouble = None;
-        let model = if strategy.needs_model() && !warming_up {
-            match self.planning_model() {
-                // The study goes on: a round without a model looks at every direction.
-                Err(error @ Error::Diverged { .. }) => {
-                    (warming_up, trouble) = (true, Some(error));
-                    None
-                }
-                other => Some(other?),
-            }
-        } else {
-            None
-        };
-        let start = match self.next_start() {
-            // A plan that needs no model does not wait for one.
-            Err(_) if model.is_none() => None,
-            other => other?,
-        };
-        let knowledge = match model.as_ref().map(|model| self.knowledge(model)) {
-            // A model that has found nothing is no model to plan with.
-            Some(Err(error @ Error::State(_))) if self.has_target_rows() => {
-                (warming_up, trouble) = (true, Some(error));
-                None
-            }
-            Some(knowledge) => Some(knowledge?),
-            None => None,
-        };
-        let knowledge = match (knowledge, &model) {
-            // Only this strategy samples them, and they take a search.
-            (Some(knowledge), Some(model)) if self.config.strategy.kind == StrategyKind::Aware => {
-                Some(Knowledge {
-                    nearest: self.nearest(model, budget)?,
-                    ..knowledge
-                })
-            }
-            (knowledge, _) => knowledge,
-        };
-        let targets = self.known_targets();
-        let rows = self.data.rows_by_task();
-        let decision = strategy.plan(&PlanContext {
-            targets: &targets,
-            rows: &rows,
-            space: &self.config.space,
-            features: &self.config.task_features,
-            round: self.rounds,
-            budget,
-            seed: self.config.seed,
-            warming_up,
-            active_rounds: self.active_rounds(),
-            knowledge,
-            exploration: self.exploration.as_ref(),
-        })?;
-        let first = self.items.len() as u64;
-        let items: Vec<PlanItem> = decision
-            .items
-            .into_iter()
-            .zip(first..)
-            .map(|(item, id)| PlanItem {
-                id,
-                reason: match &trouble {
-                    Some(error) => format!("{}, because {error}", item.reason),
-                    None => item.reason,
-                },
-                ..item
-            })
-            .collect();
-        let plan = Plan {
-            round: self.rounds,
-            items,
-        };
-        if decision.exploration.is_some() {
-            self.exploration = decision.exploration;
-        }
-        let track = |item: &PlanItem| TrackedItem {
-            item: item.clone(),
-            round: plan.round,
-            progress: Progress::Open { collected: 0 },
-        };
-        self.items.extend(plan.items.iter().map(track));
-        self.starts.extend(start);
-        let surplus = self.starts.len().saturating_sub(STARTS_KEPT);
-        self.starts.drain(..surplus);
-        self.rounds += 1;
-        Ok(plan)
-    }
-
-    /// The task features of the targets, if all of them are known.
-    fn known_targets(&self) -> Vec<Vec<f64>> {
-        let targets = &self.config.targets;
-        let known = |target: &Target| matches!(target.kind, TargetKind::Known { .. });
-        if !targets.iter().all(known) {
-            return Vec::new();
-        }
-        let sources = self.config.source_features();
-        (0..targets.len())
-            .map(|index| {
-                let mut features = self.config.target_features(index);
-                features.truncate(sources);
-                features
-            })
-            .collect()
-    }
-
-    /// Whether the next round still belongs to the warm-up. Once ended, it does not come back.
-    fn warming_up(&self) -> Result<bool> {
-        if self.data.source_rows() == 0 {
-            return Ok(true);
-        }
-        let ended = self
-            .items
-            .iter()
-            .any(|item| item.item.stage != Stage::WarmUp);
-        match self.config.warm_up {
-            WarmUp::Rounds { rounds } => Ok(self.rounds < rounds),
-            WarmUp::Evidence { max_rounds } => {
-                Ok(!ended && self.rounds < max_rounds && !self.last_direction_is_real()?)
-            }
-        }
-    }
-
-    /// Rounds since the warm-up ended.
-    fn active_rounds(&self) -> usize {
-        let rounds: std::collections::BTreeSet<usize> = self
-            .items
-            .iter()
-            .filter(|item| item.item.stage != Stage::WarmUp)
-            .map(|item| item.round)
-            .collect();
-        rounds.len()
-    }
-
-    /// Whether the data prefer the model's `k` directions to one fewer.
-    fn last_direction_is_real(&self) -> Result<bool> {
-        let model = match self.planning_model() {
-            Err(Error::Diverged { .. }) => return Ok(false),
-            other => other?,
-        };
-        if model.dim() == 1 {
-            return Ok(true);
-        }
-        let fewer = TrainContext {
-            k: Some(model.dim() - 1),
-            ..self.train_context(self.config.stable_model)
-        };
-        let smaller = match self.planner()?.fit(&self.data, &fewer) {
-            // With fewer nothing can be learnt, so the last one is needed.
-            Err(Error::Diverged { .. }) => return Ok(true),
-            other => other?,
-        };
-        Ok(model.report.evidence > smaller.report.evidence)
     }
 
     /// Takes raw samples of a plan item, all at once or batch by batch. Either all rows of a batch

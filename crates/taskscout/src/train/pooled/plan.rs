@@ -48,9 +48,12 @@ pub(crate) struct Candidate {
     pub(crate) features: Vec<f64>,
     /// Rows that it has given already.
     pub(crate) rows: usize,
+    /// Rows that it has left.
+    pub(crate) left: usize,
 }
 
-/// How a budget serves the targets best: rows for each candidate. `pool` is what has been learnt
+/// How a budget serves the targets best: rows for each candidate, fewer than the budget where kin
+/// have no more left. `pool` is what has been learnt
 /// so far; without it, tasks are taken to be as alike as their features.
 pub(crate) fn allocate(
     pool: Option<&Pool>,
@@ -68,21 +71,22 @@ pub(crate) fn allocate(
     let mut out = vec![0; candidates.len()];
     let mut left = budget;
     while left > 0 {
-        let now = portion.min(left);
         let mut best: Option<(f64, usize)> = None;
         let before = doubt(&grounds, targets, candidates, &rows)?;
         for index in 0..candidates.len() {
-            if !grounds.iter().any(|ground| ground.has(&candidates[index])) {
+            let now = portion.min(left).min(candidates[index].left - out[index]);
+            if now == 0 || !grounds.iter().any(|ground| ground.has(&candidates[index])) {
                 continue;
             }
             rows[index] += now as f64;
-            let gain = before - doubt(&grounds, targets, candidates, &rows)?;
+            let gain = (before - doubt(&grounds, targets, candidates, &rows)?) / now as f64;
             rows[index] -= now as f64;
             if best.is_none_or(|(most, _)| gain > most * (1.0 + 1e-9)) {
                 best = Some((gain, index));
             }
         }
         let Some((_, index)) = best else { break };
+        let now = portion.min(left).min(candidates[index].left - out[index]);
         rows[index] += now as f64;
         out[index] += now;
         left -= now;
