@@ -233,6 +233,7 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
     };
     let hooks = guard::Hooks {
         alone: &alone,
+        own: &|_| Ok(None),
         identify: None,
         oracle: &oracle,
     };

@@ -36,6 +36,7 @@ fn hooks() -> guard::Hooks<'static> {
     static ORACLE: LazyLock<Exact> = LazyLock::new(Exact::default);
     guard::Hooks {
         alone: &|_, _| Ok(None),
+        own: &|_| Ok(None),
         identify: None,
         oracle: &*ORACLE,
     }

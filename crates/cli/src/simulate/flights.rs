@@ -5,8 +5,8 @@ use std::path::Path;
 use taskscout_worlds::flights::{FlightsConfig, Programme, simulate_flights, write};
 
 use super::options::{FlightsOptions, VehicleName};
-use crate::output::print;
 use crate::error::{CliError, Result};
+use crate::output::print;
 
 /// Flies all flights and writes a log of each.
 pub(crate) fn execute(options: &FlightsOptions) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
 use crate::identify::Identified;
 use crate::model::{self, Model, Phi};
-use crate::train::{Choice, TrainContext, Trainer, guard};
+use crate::train::{Choice, Predictor, TrainContext, Trainer, guard};
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
 /// follow depend on it.
@@ -30,6 +30,8 @@ pub(super) const STARTS_KEPT: usize = 2;
 pub(super) struct Cache {
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
+    /// By target and the rows that it had.
+    own: Mutex<HashMap<(usize, usize), Option<Predictor>>>,
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
@@ -46,6 +48,12 @@ impl Cache {
 
     fn alone(&self) -> MutexGuard<'_, HashMap<AloneKey, Option<Phi>>> {
         self.alone.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Cache {
+    fn own(&self) -> MutexGuard<'_, HashMap<(usize, usize), Option<Predictor>>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -156,7 +164,8 @@ impl Study {
             Err(error @ Error::Diverged { .. }) => {
                 let why = format!("nothing but the target's own rows can be used: {error}");
                 let nothing = |_, _| Ok(None);
-                let hooks: (guard::Alone<'_>, &dyn Trainer) = (&nothing, trainer);
+                let own = |target| self.own(target);
+                let hooks: (guard::Alone<'_>, guard::Own<'_>) = (&nothing, &own);
                 return guard::target_only(&self.data, hooks, &self.with_samples(), &why);
             }
             other => other?,
@@ -167,6 +176,7 @@ impl Study {
         let targets = self.with_samples();
         let hooks = guard::Hooks {
             alone: &alone,
+            own: &|target| self.own(target),
             identify: Some(&identify),
             oracle: trainer,
         };
@@ -181,8 +191,21 @@ impl Study {
     pub fn target_only(&self) -> Result<Vec<Choice>> {
         let alone = |target, rows| self.alone(target, rows);
         let why = "learnt from the target's own rows";
+        let own = |target| self.own(target);
+        guard::target_only(&self.data, (&alone, &own), &self.with_samples(), why)
+    }
+
+    /// What a target's rows give by themselves in the oracle's own way, kept while they stay.
+    fn own(&self, target: usize) -> Result<Option<Predictor>> {
+        let key = (target, self.data.target_rows(target));
+        let known = self.cache.own().get(&key).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
         let trainer = self.config.oracle.trainer()?;
-        guard::target_only(&self.data, (&alone, trainer), &self.with_samples(), why)
+        let own = trainer.own_predictor(&self.data, target)?;
+        self.cache.own().insert(key, own.clone());
+        Ok(own)
     }
 
     /// What the oracle learns from a target's rows alone. The rows change less often than the

@@ -153,17 +153,17 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The predictors of a target that compete, [`PredictorKind::Shared`] among them, for oracles
-    /// that have their own way to one; none leaves it to the [`guard`].
+    /// The predictor of a target by what was learnt from all tasks, with its held-out error, for
+    /// oracles that have their own way to one; none leaves it to the [`guard`].
     ///
     /// # Errors
     /// As [`Trainer::fit`].
-    fn candidates(
+    fn shared_predictor(
         &self,
         _data: &TaskData,
         _model: &Model,
         _target: usize,
-    ) -> Result<Option<Vec<Predictor>>> {
+    ) -> Result<Option<Predictor>> {
         Ok(None)
     }
 

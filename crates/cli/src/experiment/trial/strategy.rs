@@ -108,7 +108,9 @@ impl Course<'_> {
         let (first, trial) = (self.prepared.config.seed, self.trial);
         for ((slot, target), choice) in trial.targets().enumerate().zip(&self.choices) {
             let all_pairs = trial.seed == first && target == 0;
-            let relevant = self.world.relevant(&self.study, target, choice, all_pairs)?;
+            let relevant = self
+                .world
+                .relevant(&self.study, target, choice, all_pairs)?;
             self.details.targets[slot].relevant = relevant;
         }
         Ok(())

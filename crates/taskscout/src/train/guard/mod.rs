@@ -157,6 +157,9 @@ impl Choice {
 /// A representation learnt from rows of the target alone, if the oracle has any use for one.
 pub type Alone<'a> = &'a dyn Fn(usize, TargetRows) -> Result<Option<Phi>>;
 
+/// What a target's rows give by themselves in the oracle's own way, if it has one.
+pub type Own<'a> = &'a dyn Fn(usize) -> Result<Option<Predictor>>;
+
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
 pub type Identify<'a> = &'a dyn Fn(usize, TargetRows, &Phi) -> Result<Option<Member>>;
@@ -176,9 +179,11 @@ pub struct Member {
 pub struct Hooks<'a> {
     /// What a target can learn by itself ([`super::Trainer::alone`]).
     pub alone: Alone<'a>,
+    /// What its rows give by themselves in the oracle's own way ([`super::Trainer::own_predictor`]).
+    pub own: Own<'a>,
     /// What it is as a member of the source family.
     pub identify: Option<Identify<'a>>,
-    /// The oracle, which may have its own candidates.
+    /// The oracle, which may have its own way to a predictor.
     pub oracle: &'a dyn super::Trainer,
 }
 
@@ -198,6 +203,7 @@ pub fn choose(
 ) -> Result<Vec<Choice>> {
     let Hooks {
         alone,
+        own,
         identify,
         oracle,
     } = *hooks;
@@ -205,7 +211,9 @@ pub fn choose(
         .iter()
         .map(|&target| {
             let rows = check_rows(data, target)?;
-            if let Some(candidates) = oracle.candidates(data, model, target)? {
+            if let Some(shared) = oracle.shared_predictor(data, model, target)? {
+                let mut candidates = vec![shared];
+                candidates.extend(own(target)?);
                 let (kind, reason) = kin::verdict(data, target, &candidates, rows)?;
                 return Ok(Choice {
                     target: data.targets()[target].name.clone(),
@@ -262,7 +270,7 @@ pub fn choose(
 /// A target without rows, or a failing fit.
 pub fn target_only(
     data: &TaskData,
-    (alone, oracle): (Alone<'_>, &dyn super::Trainer),
+    (alone, own): (Alone<'_>, Own<'_>),
     targets: &[usize],
     why: &str,
 ) -> Result<Vec<Choice>> {
@@ -270,7 +278,7 @@ pub fn target_only(
         .iter()
         .map(|&target| {
             check_rows(data, target)?;
-            if let Some(own) = oracle.own_predictor(data, target)? {
+            if let Some(own) = own(target)? {
                 return Ok(Choice {
                     target: data.targets()[target].name.clone(),
                     kind: PredictorKind::TargetOnly,

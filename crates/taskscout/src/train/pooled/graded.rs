@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use super::shadow::Shadow;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg;
@@ -16,6 +17,8 @@ const NOISE_PART: f64 = 0.3;
 const INERTIA: f64 = 1e-2;
 /// What each group but the first is given to begin with, relative to the labels: little or much.
 const STARTS: [f64; 2] = [0.03, 1.0];
+/// Precision of the first group, a constant as a rule, relative to the labels: it is hardly held.
+const FIRST: f64 = 0.1;
 
 /// Coefficients of an output from a task's rows alone. Precisions of the groups and noise come from
 /// the marginal likelihood, by MacKay's fixed point from more than one start.
@@ -23,9 +26,10 @@ const STARTS: [f64; 2] = [0.03, 1.0];
 /// # Errors
 /// A breakdown of the numerics.
 pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<Vec<f64>> {
+    let shadow = Shadow::of(rows, output);
     let mut best: Option<(f64, Vec<f64>)> = None;
     for start in STARTS {
-        let (evidence, coefficients) = settle(rows, output, groups, start)?;
+        let (evidence, coefficients) = settle(&shadow, rows, output, groups, start)?;
         if best.as_ref().is_none_or(|(known, _)| evidence > *known) {
             best = Some((evidence, coefficients));
         }
@@ -34,43 +38,48 @@ pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<
 }
 
 fn settle(
+    shadow: &Shadow,
     rows: &Statistics,
     output: usize,
     groups: &[usize],
     start: f64,
 ) -> Result<(f64, Vec<f64>)> {
-    let (d, n) = (groups.len(), rows.count() as f64);
-    let (gram, moment, square) = (rows.gram_matrix(), rows.moment(output), rows.square(output));
-    let level = (square / n.max(1.0)).max(f64::MIN_POSITIVE);
+    let (n, r) = (shadow.rows, shadow.rank());
+    let level = (rows.square(output) / n.max(1.0)).max(f64::MIN_POSITIVE);
     let guess = NOISE_PART * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     let mut precisions: Vec<f64> = (0..count)
-        .map(|group| if group == 0 { 0.1 } else { 1.0 / start } / level)
+        .map(|group| if group == 0 { FIRST } else { 1.0 / start } / level)
         .collect();
     let mut noise = guess;
-    let mut out = (f64::NEG_INFINITY, vec![0.0; d]);
+    let mut out = (f64::NEG_INFINITY, vec![0.0; groups.len()]);
+    let labels = Mat::from_fn(r, 1, |i, _| shadow.labels[i]);
     for _ in 0..STEPS {
-        let mut matrix = gram.clone();
-        matrix *= faer::Scale(1.0 / noise);
-        (0..d).for_each(|a| matrix[(a, a)] += precisions[groups[a]]);
-        let factor = linalg::cholesky(matrix.as_ref(), "the equations of a single task")?;
-        let open = factor.solve(Mat::identity(d, d).as_ref());
-        let mean: Vec<f64> = linalg::apply(open.as_ref(), moment)
-            .iter()
-            .map(|value| value / noise)
-            .collect();
-        let explained = linalg::dot(&mean, moment) / noise;
-        let prior: f64 = groups.iter().map(|&group| precisions[group].ln()).sum();
-        let evidence =
-            -0.5 * (square / noise - explained + n * noise.ln() + factor.log_det() - prior);
+        // With prior variances V: θ = V Fᵀ (σ² + F V Fᵀ)⁻¹ z.
+        let spread = Mat::from_fn(r, groups.len(), |i, j| {
+            shadow.root[(i, j)] / precisions[groups[j]]
+        });
+        let mut kernel = linalg::product(spread.as_ref(), shadow.root.transpose());
+        (0..r).for_each(|i| kernel[(i, i)] += noise);
+        let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
+        let solved = linalg::column(factor.solve(labels.as_ref()).as_ref(), 0);
+        let mean = linalg::apply(spread.transpose(), &solved);
+        let evidence = -0.5
+            * (shadow.rest / noise
+                + (n - r as f64) * noise.ln()
+                + linalg::dot(&solved, &shadow.labels)
+                + factor.log_det());
+        // A coefficient's share that rows decide: V (FᵀK⁻¹F), on the diagonal.
+        let half = factor.solve(shadow.root.as_ref());
         let (mut freedom, mut squares) = (vec![0.0; count], vec![0.0; count]);
         for (a, &group) in groups.iter().enumerate() {
-            freedom[group] += 1.0 - precisions[group] * open[(a, a)];
+            let told: f64 = (0..r).map(|i| half[(i, a)] * shadow.root[(i, a)]).sum();
+            freedom[group] += told / precisions[group];
             squares[group] += mean[a].powi(2);
         }
+        let left = shadow.less(&mean);
+        let residual = shadow.rest + linalg::dot(&left, &left) + NOISE_ROWS * guess;
         let free = (n - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
-        let residual = rows.residual(output, &mean).max(0.0) + NOISE_ROWS * guess;
-        // The first group, a constant as a rule, is not held to anything.
         for group in 1..count {
             let wanted = (freedom[group].max(0.0) + INERTIA)
                 / (squares[group] + INERTIA / precisions[group]);

@@ -11,6 +11,7 @@ mod graded;
 mod plan;
 mod pool;
 mod prior;
+mod shadow;
 
 use std::sync::Arc;
 
@@ -20,9 +21,9 @@ use serde::{Deserialize, Serialize};
 pub use component::Posterior;
 pub(crate) use plan::{Candidate, allocate};
 pub use pool::{Pool, PoolTask};
-pub use prior::Prior;
+pub use prior::{Departure, Prior};
 
-use self::pool::{Basis, Piles};
+use self::pool::{Basis, Families, Piles};
 use super::guard::{self, Head, Predictor, PredictorKind};
 use super::{FoldFit, TrainContext, Trainer};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
@@ -59,8 +60,8 @@ pub struct FeatureSet {
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
 /// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
 /// let model = oracle.fit(&data, &TrainContext::default())?;
-/// let force = oracle.candidates(&data, &model, 0)?.unwrap_or_default();
-/// assert!((force[0].coefficients[0][0] + 0.5).abs() < 0.05);
+/// let force = oracle.shared_predictor(&data, &model, 0)?;
+/// assert!(force.is_some_and(|force| (force.coefficients[0][0] + 0.5).abs() < 0.05));
 /// # Ok::<(), taskscout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -175,23 +176,17 @@ impl Pooled {
             ));
         }
         let piles = Piles::of(data, context.stages.as_deref());
-        let mut best: Option<(f64, String, Basis)> = None;
-        let several = bases.len() > 1;
+        let mut best: Option<(f64, String, Pool)> = None;
         for (name, basis) in bases {
-            let error = if several {
-                let pool = Pool::fit(data, &piles, basis.clone(), self.worth, false)?;
-                self.held_out(data, &pool, context.targets)?
-            } else {
-                0.0
-            };
+            let pool = Pool::fit(data, &piles, basis, self.worth, Families::OfTargets)?;
+            let error = self.held_out(data, &pool, context.targets)?;
             if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((error, name, basis));
+                best = Some((error, name, pool));
             }
         }
-        let Some((_, name, basis)) = best else {
+        let Some((_, name, pool)) = best else {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
-        let pool = Pool::fit(data, &piles, basis, self.worth, true)?;
         Ok((name, pool))
     }
 
@@ -200,9 +195,12 @@ impl Pooled {
         let mut total = 0.0;
         for (target, known) in pool.targets.iter().enumerate() {
             let Some((_, prior)) = known else { continue };
+            let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
+            let departure = prior.departure(&rows, 0)?;
             for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
                 let rest = |at: usize| at != fold && seen.sees(at);
-                let learnt = prior.update(&pool.target_statistics(data, target, rest)?, 0)?;
+                let rows = pool.target_statistics(data, target, rest)?;
+                let learnt = prior.update(&rows, 0, departure)?;
                 let unseen = pool.target_statistics(data, target, |at| at == fold)?;
                 total += unseen.residual(0, &learnt).max(0.0) / level(data, target)?;
             }
@@ -259,20 +257,18 @@ impl Pooled {
         })
     }
 
-    /// What the pool and the target's own rows give, with held-out errors.
-    fn compare(
-        &self,
-        data: &TaskData,
-        pool: &Pool,
-        target: usize,
-    ) -> Result<Option<Vec<Predictor>>> {
+    /// What the pool makes of the target's rows, with its held-out error.
+    fn shared(&self, data: &TaskData, pool: &Pool, target: usize) -> Result<Option<Predictor>> {
         let Some(prior) = pool.prior(target) else {
             return Ok(None);
         };
         let folds = guard::comparable_folds(data, target);
+        let rows = pool.target_statistics(data, target, |_| true)?;
+        // Two numbers that all rows have a say in; what is held out is held out of all else.
+        let departure = prior.departure(&rows, 0)?;
         let shared = |fold: Option<usize>| -> Result<Vec<f64>> {
             let rows = pool.target_statistics(data, target, |at| Some(at) != fold)?;
-            prior.update(&rows, 0)
+            prior.update(&rows, 0, departure)
         };
         let mut error = None;
         if let Some(folds) = &folds {
@@ -287,7 +283,7 @@ impl Pooled {
         }
         let mut predictor = unpick(data, pool, &shared(None)?);
         predictor.held_out = error;
-        Ok(Some(vec![predictor, self.own(data, target)?]))
+        Ok(Some(predictor))
     }
 
     /// What a target's rows give by themselves, on the set of features that its held-out rows speak
@@ -386,14 +382,14 @@ impl Trainer for Pooled {
         Ok((self.fit(data, context)?, Vec::new()))
     }
 
-    fn candidates(
+    fn shared_predictor(
         &self,
         data: &TaskData,
         model: &Model,
         target: usize,
-    ) -> Result<Option<Vec<Predictor>>> {
+    ) -> Result<Option<Predictor>> {
         match &model.pool {
-            Some(pool) => self.compare(data, pool, target),
+            Some(pool) => self.shared(data, pool, target),
             None => Ok(None),
         }
     }
@@ -446,13 +442,13 @@ impl Trainer for PooledOver {
         Ok((self.fit(data, context)?, Vec::new()))
     }
 
-    fn candidates(
+    fn shared_predictor(
         &self,
         data: &TaskData,
         model: &Model,
         target: usize,
-    ) -> Result<Option<Vec<Predictor>>> {
-        self.pooled.candidates(data, model, target)
+    ) -> Result<Option<Predictor>> {
+        self.pooled.shared_predictor(data, model, target)
     }
 
     fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {

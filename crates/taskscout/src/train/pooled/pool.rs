@@ -40,6 +40,15 @@ impl Basis {
     }
 }
 
+/// Which families are fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Families {
+    /// Those that targets belong to.
+    OfTargets,
+    /// All of them.
+    All,
+}
+
 /// A source task in a pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolTask {
@@ -153,13 +162,13 @@ fn clusters(piles: &[Pile], count: usize) -> Vec<Vec<usize>> {
 }
 
 impl Pool {
-    /// Fits the families that targets belong to, and the others too if `all` is set.
+    /// Fits families.
     pub(super) fn fit(
         data: &TaskData,
         piles: &Piles,
         basis: Basis,
         worth: f64,
-        all: bool,
+        wanted: Families,
     ) -> Result<Self> {
         let homes: Vec<Option<usize>> = data
             .targets()
@@ -169,7 +178,7 @@ impl Pool {
         let mut families = Vec::new();
         let mut place = vec![None; piles.clusters.len()];
         for (cluster, shared) in piles.clusters.iter().enumerate() {
-            if !all && !homes.contains(&Some(cluster)) {
+            if wanted == Families::OfTargets && !homes.contains(&Some(cluster)) {
                 continue;
             }
             place[cluster] = Some(families.len());
@@ -189,6 +198,15 @@ impl Pool {
             families,
             targets,
         })
+    }
+
+    /// The same pool with all families, also those that no target belongs to.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn with_all_families(&self, data: &TaskData) -> Result<Self> {
+        let piles = Piles::of(data, None);
+        Self::fit(data, &piles, self.basis.clone(), self.worth, Families::All)
     }
 
     /// What a target is expected to be; none where no source task is its kin.

@@ -3,6 +3,7 @@
 use faer::Mat;
 
 use super::component::{Component, Posterior};
+use super::shadow::Shadow;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg;
@@ -25,6 +26,15 @@ pub struct Prior {
     pub(super) noise: f64,
 }
 
+/// How a task departs from its kin.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Departure {
+    /// Factor of the variances of its own part.
+    pub strangeness: f64,
+    /// Its noise variance.
+    pub noise: f64,
+}
+
 impl Prior {
     pub(super) fn of(component: &Component, shared: &[f64]) -> Self {
         Self {
@@ -34,78 +44,86 @@ impl Prior {
         }
     }
 
-    /// The mean of the coefficients given rows, where noise and strangeness come from the rows'
-    /// marginal likelihood.
-    ///
-    /// # Errors
-    /// A breakdown of the numerics.
-    pub fn update(&self, rows: &Statistics, output: usize) -> Result<Vec<f64>> {
-        let mean = &self.common.mean;
-        let gram = rows.gram_matrix();
-        let fitted = linalg::apply(gram.as_ref(), mean);
-        let left: Vec<f64> = rows
-            .moment(output)
-            .iter()
-            .zip(&fitted)
-            .map(|(b, f)| b - f)
-            .collect();
-        let square = rows.residual(output, mean).max(0.0);
-        let (n, d) = (rows.count() as f64, mean.len());
-        let mut best: Option<(f64, Vec<f64>)> = None;
-        for strangeness in STRANGENESS {
-            let mut covariance = self.common.covariance.clone();
-            for (a, own) in self.own.iter().enumerate() {
-                covariance[(a, a)] += strangeness * own;
-            }
-            let root = linalg::cholesky(covariance.as_ref(), "a task's prior")?.lower();
-            let half = linalg::product(gram.as_ref(), root.as_ref());
-            let white = linalg::product(root.transpose(), half.as_ref());
-            let (values, vectors) = linalg::eigen(white.as_ref(), "a task's rows")?;
-            let turned =
-                linalg::apply(vectors.transpose(), &linalg::apply(root.transpose(), &left));
-            for step in NOISES {
-                let factor = f64::from(step) * 0.5 * std::f64::consts::LN_2;
-                let noise = self.noise * factor.exp();
-                let (mut explained, mut volume) = (0.0, (n - d as f64) * noise.ln());
-                for (value, moment) in values.iter().zip(&turned) {
-                    let total = value.max(0.0) + noise;
-                    explained += moment * moment / total;
-                    volume += total.ln();
-                }
-                let score = -0.5
-                    * ((square - explained).max(0.0) / noise
-                        + volume
-                        + (strangeness.ln() / SPREADS[0]).powi(2)
-                        + (factor / SPREADS[1]).powi(2));
-                if best.as_ref().is_none_or(|(known, _)| score > *known) {
-                    let shrunk: Vec<f64> = values
-                        .iter()
-                        .zip(&turned)
-                        .map(|(value, moment)| moment / (value.max(0.0) + noise))
-                        .collect();
-                    let step =
-                        linalg::apply(root.as_ref(), &linalg::apply(vectors.as_ref(), &shrunk));
-                    let moved = mean.iter().zip(&step).map(|(m, s)| m + s).collect();
-                    best = Some((score, moved));
-                }
-            }
-        }
-        Ok(best.map_or_else(|| mean.clone(), |(_, coefficients)| coefficients))
-    }
-
-    /// The covariance of the coefficients: what kin leave open, and what is a task's own.
-    #[must_use]
-    pub fn covariance(&self) -> Mat<f64> {
-        let mut covariance = self.common.covariance.clone();
-        for (a, own) in self.own.iter().enumerate() {
-            covariance[(a, a)] += own;
-        }
-        covariance
-    }
-
     /// The mean of the coefficients.
     #[must_use]
     pub fn mean(&self) -> &[f64] {
         &self.common.mean
+    }
+
+    /// The covariance of the coefficients: what kin leave open, and what is a task's own, so many
+    /// times as large as its kin's.
+    #[must_use]
+    pub fn covariance(&self, strangeness: f64) -> Mat<f64> {
+        let mut covariance = self.common.covariance.clone();
+        for (a, own) in self.own.iter().enumerate() {
+            covariance[(a, a)] += strangeness * own;
+        }
+        covariance
+    }
+
+    /// How a task with such rows departs from its kin, by marginal likelihood.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn departure(&self, rows: &Statistics, output: usize) -> Result<Departure> {
+        let shadow = Shadow::of(rows, output);
+        let left = shadow.less(self.mean());
+        let mut best: Option<(f64, Departure)> = None;
+        for strangeness in STRANGENESS {
+            let half = linalg::product(shadow.root.as_ref(), self.covariance(strangeness).as_ref());
+            let kernel = linalg::product(half.as_ref(), shadow.root.transpose());
+            let (values, vectors) = linalg::eigen(kernel.as_ref(), "a task's rows")?;
+            let turned = linalg::apply(vectors.transpose(), &left);
+            for step in NOISES {
+                let factor = f64::from(step) * 0.5 * std::f64::consts::LN_2;
+                let noise = self.noise * factor.exp();
+                let free = shadow.rows - shadow.rank() as f64;
+                let mut misfit = shadow.rest / noise + free * noise.ln();
+                for (value, label) in values.iter().zip(&turned) {
+                    let total = value.max(0.0) + noise;
+                    misfit += label * label / total + total.ln();
+                }
+                let score = -0.5
+                    * (misfit
+                        + (strangeness.ln() / SPREADS[0]).powi(2)
+                        + (factor / SPREADS[1]).powi(2));
+                if best.as_ref().is_none_or(|(known, _)| score > *known) {
+                    best = Some((score, Departure { strangeness, noise }));
+                }
+            }
+        }
+        let usual = Departure {
+            strangeness: 1.0,
+            noise: self.noise,
+        };
+        Ok(best.map_or(usual, |(_, departure)| departure))
+    }
+
+    /// The mean of the coefficients given rows of a task that departs so far from its kin.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn update(
+        &self,
+        rows: &Statistics,
+        output: usize,
+        departure: Departure,
+    ) -> Result<Vec<f64>> {
+        let shadow = Shadow::of(rows, output);
+        let left = shadow.less(self.mean());
+        let covariance = self.covariance(departure.strangeness);
+        let half = linalg::product(shadow.root.as_ref(), covariance.as_ref());
+        let mut kernel = linalg::product(half.as_ref(), shadow.root.transpose());
+        (0..shadow.rank()).for_each(|i| kernel[(i, i)] += departure.noise);
+        let factor = linalg::cholesky(kernel.as_ref(), "a task's rows")?;
+        let column = Mat::from_fn(left.len(), 1, |i, _| left[i]);
+        let solved = linalg::column(factor.solve(column.as_ref()).as_ref(), 0);
+        let moved = linalg::apply(half.transpose(), &solved);
+        Ok(self
+            .mean()
+            .iter()
+            .zip(&moved)
+            .map(|(mean, step)| mean + step)
+            .collect())
     }
 }

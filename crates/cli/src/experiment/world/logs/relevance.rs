@@ -28,7 +28,11 @@ pub(super) fn of(
 ) -> Result<TargetRelevance> {
     let own = recorded.targets()[target];
     let model = study.model()?;
-    let similarities = match (&model.pool, choice.candidate(PredictorKind::Shared)) {
+    let pool = match &model.pool {
+        Some(pool) => Some(pool.with_all_families(study.data())?),
+        None => None,
+    };
+    let similarities = match (&pool, choice.candidate(PredictorKind::Shared)) {
         (Some(pool), Some(shared)) => {
             let functions = functions(recorded, pool, (own, shared));
             Ground::of(recorded, pool, &functions, own)?.compare(own)
@@ -66,7 +70,7 @@ pub(super) fn of(
         let alike = b.similarity.total_cmp(&a.similarity);
         alike.then(b.weight.total_cmp(&a.weight))
     });
-    let pairs = match (&model.pool, choice.candidate(PredictorKind::Shared)) {
+    let pairs = match (&pool, choice.candidate(PredictorKind::Shared)) {
         (Some(pool), Some(shared)) if all_pairs => {
             let functions = functions(recorded, pool, (own, shared));
             Some(pairs(recorded, pool, &functions)?)
@@ -140,7 +144,8 @@ impl Ground {
         let mut views: Vec<(usize, View)> = Vec::new();
         let mut out = Vec::with_capacity(functions.len());
         for (task, function) in functions.iter().enumerate() {
-            let same = |(known, _): &(usize, View)| recorded.scaling(*known) == recorded.scaling(task);
+            let same =
+                |(known, _): &(usize, View)| recorded.scaling(*known) == recorded.scaling(task);
             let at = match views.iter().position(same) {
                 Some(at) => at,
                 None => {

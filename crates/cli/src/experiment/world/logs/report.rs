@@ -2,9 +2,7 @@
 //! force is explained.
 
 use serde_json::json;
-use taskscout_report::{
-    Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable,
-};
+use taskscout_report::{Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable};
 use taskscout_worlds::Recorded;
 
 use crate::error::{CliError, Result};
@@ -146,7 +144,12 @@ fn kinship(recorded: &Recorded, target: usize, name: &str) -> &'static str {
 }
 
 fn bars(recorded: &Recorded, target: usize, top: &[RelevantTask]) -> Bars {
-    let groups = ["same vehicle and axis", "same vehicle", "same axis", "neither"];
+    let groups = [
+        "same vehicle and axis",
+        "same vehicle",
+        "same axis",
+        "neither",
+    ];
     Bars {
         title: format!("What is most like {}", recorded.tasks()[target].name),
         value_title: "similarity".into(),
@@ -176,7 +179,11 @@ fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure>
     let mut order: Vec<usize> = (0..recorded.tasks().len()).collect();
     let key = |index: &usize| {
         let task = &recorded.tasks()[*index];
-        (task.vehicle.clone(), task.axis.clone(), task.wind.map(|w| (w * 1e3) as i64))
+        (
+            task.vehicle.clone(),
+            task.axis.clone(),
+            task.wind.map(|w| (w * 1e3) as i64),
+        )
     };
     order.sort_by_key(key);
     let group = |index: &usize| {
@@ -186,11 +193,19 @@ fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure>
     let map = HeatMap {
         title: "How alike the recordings are".into(),
         value_title: "similarity".into(),
-        names: order.iter().map(|&i| recorded.tasks()[i].name.clone()).collect(),
+        names: order
+            .iter()
+            .map(|&i| recorded.tasks()[i].name.clone())
+            .collect(),
         groups: order.iter().map(group).collect(),
         values: order
             .iter()
-            .map(|&i| order.iter().map(|&j| kept[i][j].unwrap_or(f64::NAN)).collect())
+            .map(|&i| {
+                order
+                    .iter()
+                    .map(|&j| kept[i][j].unwrap_or(f64::NAN))
+                    .collect()
+            })
             .collect(),
     };
     Some(ReportFigure {

@@ -1,0 +1,114 @@
+//! A few rows that stand for many: the same statistics, no more rows than features.
+//!
+//! With `G = FᵀF` by a pivoted Cholesky factorisation and `Fᵀ z = b`, the rows of `F` with labels `z`
+//! have the statistics of the rows that they stand for, up to a constant in the squares. Targets with few
+//! rows have few of these, so that all that follows is small.
+
+use faer::Mat;
+
+use crate::data::Statistics;
+use crate::linalg;
+
+/// Part of the largest diagonal entry below which rows tell nothing more.
+const NOTHING: f64 = 1e-12;
+
+/// Rows with the statistics of others.
+pub(super) struct Shadow {
+    /// `F`, rank × features.
+    pub(super) root: Mat<f64>,
+    /// `z`.
+    pub(super) labels: Vec<f64>,
+    /// What no function of the features explains of the squares.
+    pub(super) rest: f64,
+    /// The number of rows that they stand for.
+    pub(super) rows: f64,
+}
+
+impl Shadow {
+    pub(super) fn of(rows: &Statistics, output: usize) -> Self {
+        let (d, gram) = (rows.dim(), rows.gram_matrix());
+        let mut left: Vec<f64> = (0..d).map(|i| gram[(i, i)]).collect();
+        let floor = NOTHING * left.iter().copied().fold(0.0, f64::max);
+        let moment = rows.moment(output);
+        let (mut factors, mut labels): (Vec<Vec<f64>>, Vec<f64>) = (Vec::new(), Vec::new());
+        while factors.len() < rows.count().min(d) {
+            let pivot = (0..d).fold(0, |best, i| if left[i] > left[best] { i } else { best });
+            if left[pivot] <= floor {
+                break;
+            }
+            let scale = 1.0 / left[pivot].sqrt();
+            let next: Vec<f64> = (0..d)
+                .map(|i| {
+                    let known: f64 = factors.iter().map(|row| row[i] * row[pivot]).sum();
+                    scale * (gram[(i, pivot)] - known)
+                })
+                .collect();
+            let known: f64 = factors
+                .iter()
+                .zip(&labels)
+                .map(|(row, z)| row[pivot] * z)
+                .sum();
+            labels.push(scale * (moment[pivot] - known));
+            left.iter_mut()
+                .zip(&next)
+                .for_each(|(left, value)| *left = (*left - value * value).max(0.0));
+            left[pivot] = 0.0;
+            factors.push(next);
+        }
+        Self {
+            root: Mat::from_fn(factors.len(), d, |i, j| factors[i][j]),
+            rest: (rows.square(output) - linalg::dot(&labels, &labels)).max(0.0),
+            labels,
+            rows: rows.count() as f64,
+        }
+    }
+
+    /// Rows in the shadow.
+    pub(super) fn rank(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The labels less what coefficients give.
+    pub(super) fn less(&self, coefficients: &[f64]) -> Vec<f64> {
+        let fitted = linalg::apply(self.root.as_ref(), coefficients);
+        self.labels
+            .iter()
+            .zip(&fitted)
+            .map(|(z, f)| z - f)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::Samples;
+    use crate::rng::{Purpose, derive};
+
+    #[test]
+    fn a_shadow_has_the_statistics_of_its_rows() {
+        let rng = &mut derive(4, Purpose::Test, &[]);
+        for (n, d, rank) in [(5, 8, 5), (40, 6, 6)] {
+            let x: Vec<f64> = (0..n * d).map(|_| StandardNormal.sample(rng)).collect();
+            let y: Vec<f64> = (0..n).map(|_| StandardNormal.sample(rng)).collect();
+            let mut rows = Statistics::new(d, 1);
+            rows.accumulate(&Samples::new(x, d, y, 1).unwrap()).unwrap();
+            let shadow = Shadow::of(&rows, 0);
+            assert_eq!(shadow.rank(), rank);
+            let gram = linalg::product(shadow.root.transpose(), shadow.root.as_ref());
+            assert!((gram - rows.gram_matrix()).norm_max() < 1e-9);
+            let moment = linalg::apply(shadow.root.transpose(), &shadow.labels);
+            for (a, b) in moment.iter().zip(rows.moment(0)) {
+                assert!((a - b).abs() < 1e-9, "{a} {b}");
+            }
+            let coefficients: Vec<f64> = (0..d).map(|i| 0.1 * i as f64).collect();
+            let left = shadow.less(&coefficients);
+            let residual = linalg::dot(&left, &left) + shadow.rest;
+            assert!((residual - rows.residual(0, &coefficients)).abs() < 1e-9);
+        }
+    }
+}
