@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Features, MAX_INPUTS, check_dim};
+use super::{Features, MAX_INPUTS, check_dim, one_group};
 use crate::error::{Error, Result};
 
 /// A user's own map under a name. Two are equal when their names and dimensions are.
@@ -126,7 +126,7 @@ impl Features for Custom {
     fn groups(&self) -> Vec<Range<usize>> {
         match &self.map {
             Some(map) => map.groups(),
-            None => vec![0..self.dim],
+            None => one_group(self.dim),
         }
     }
 }

@@ -70,7 +70,7 @@ pub trait Features: std::fmt::Debug + Send + Sync {
     /// Groups of features that are alike in size and kind, so that a learner may give each its
     /// own penalty: ranges that are not empty and follow each other from 0 to [`Features::dim`].
     fn groups(&self) -> Vec<Range<usize>> {
-        vec![0..self.dim()]
+        one_group(self.dim())
     }
 }
 
@@ -223,6 +223,11 @@ fn check_dim(key: &str, dim: usize, max: usize) -> Result<()> {
         key,
         format!("is {dim}: it must be from 1 to {max}"),
     ))
+}
+
+/// All of `dim` features as a single group.
+fn one_group(dim: usize) -> Vec<Range<usize>> {
+    std::iter::once(0..dim).collect()
 }
 
 /// Rows to work on at a time where a map needs a second place for `width` values of each: few

@@ -17,7 +17,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::monomial::{MAX_DEGREE, Powers, Table};
-use super::{Features, MAX_FEATURES, MAX_INPUTS, check_dim};
+use super::{Features, MAX_FEATURES, MAX_INPUTS, check_dim, one_group};
 use crate::error::{Error, Result};
 
 /// All monomials up to a degree.
@@ -158,11 +158,11 @@ impl Features for Polynomial {
     /// With a constant, one group for each degree from 0; without, a single one.
     fn groups(&self) -> Vec<Range<usize>> {
         if !self.constant {
-            return vec![0..self.dim()];
+            return one_group(self.dim());
         }
         // C(n + s, s) monomials have degree s or less; s = 0 has the constant alone.
         let mut count = 1_u64;
-        let mut groups = vec![0..1];
+        let mut groups = one_group(1);
         for degree in 1..=u64::from(self.degree) {
             let start = count as usize;
             count = count * (self.input_dim as u64 + degree) / degree;
@@ -245,7 +245,7 @@ mod tests {
         }
         let longest = Polynomial::new(1, 64, true).unwrap();
         assert_eq!(longest.groups().last(), Some(&(64..65)));
-        assert_eq!(Polynomial::new(3, 2, false).unwrap().groups(), [0..9]);
+        assert_eq!(Polynomial::new(3, 2, false).unwrap().groups(), one_group(9));
     }
 
     proptest! {
