@@ -11,6 +11,8 @@ use taskscout_report::{ResultRow, read_csv};
 /// Two of the paper's targets.
 const CALM: &str = "0,0,1,0.5,0";
 const WINDY: &str = "0,-1,0.5,0,0.5";
+/// Where the files of a run are listed.
+const PAGE: &str = include_str!("../../../docs/pendulum.md");
 /// About the least that says anything.
 const SMALL: &str = "--budget-scale 0.1 --n-target 400 --strategies passive,aware";
 
@@ -315,6 +317,10 @@ fn saved_models_predict() {
     let line = format!("{SMALL} --seeds 1 --target {CALM} --save-models");
     scratch.reproduce("out", &line);
     std::fs::write(scratch.path("x.csv"), "angle,velocity\n0.5,0\n-1,2\n").unwrap();
+    for entry in std::fs::read_dir(scratch.path("out")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(PAGE.contains(&format!("`{name}")), "documented: {name}");
+    }
     let mut saved = names(&scratch.path("out/models"));
     saved.retain(|name| !name.starts_with("oracle"));
     let expected = ["aware", "passive", "target-only"];
