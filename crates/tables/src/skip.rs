@@ -6,7 +6,7 @@
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("log.csv");
 //! std::fs::write(&path, "speed,force\n1,10\n2,nan\n3,30\n4\n").unwrap();
-//! let (table, bad) = Table::read_skipping(&path, &["speed", "force"])?;
+//! let (table, bad) = Table::read_skipping(&path, &["speed", "force"], None)?;
 //! assert_eq!(table.matrix(&["speed", "force"])?, [1.0, 10.0, 3.0, 30.0]);
 //! assert_eq!(bad.iter().filter_map(|row| row.line).collect::<Vec<_>>(), [3, 5]);
 //! # Ok::<(), taskscout_tables::Error>(())
@@ -27,17 +27,24 @@ pub struct BadRow {
     pub line: Option<usize>,
     /// What is wrong with it, with its place.
     pub reason: String,
+    /// What it holds in the column of labels, if there is one and the row has its cells.
+    pub label: Option<String>,
 }
 
 impl Table {
     /// Reads a table without the rows that are bad: of another length than the header, with broken
     /// quotes, or without a finite number in one of these columns.
     ///
-    /// The columns hold numbers then, even where a bad cell held text.
+    /// The columns hold numbers then, even where a bad cell held text. The column `label` tells what
+    /// a bad row was about; its own cells may hold anything.
     ///
     /// # Errors
     /// As [`Table::read`] for all else, if a column is missing, and if no row is left.
-    pub fn read_skipping(path: impl AsRef<Path>, columns: &[&str]) -> Result<(Table, Vec<BadRow>)> {
+    pub fn read_skipping(
+        path: impl AsRef<Path>,
+        columns: &[&str],
+        label: Option<&str>,
+    ) -> Result<(Table, Vec<BadRow>)> {
         let mut file = File::load(path.as_ref())?;
         let mut bad = Vec::new();
         let table = match file.format {
@@ -47,6 +54,7 @@ impl Table {
                     bad.push(BadRow {
                         line: Some(line),
                         reason: format!("line {line} of {}: {problem}", file.name),
+                        label: None,
                     });
                 }
                 match csv::read(&file.bytes, &file.name, separator, csv::CHUNK) {
@@ -57,7 +65,7 @@ impl Table {
                 }
             }
         };
-        let table = table.without_bad_cells(columns, &mut bad)?;
+        let table = table.without_bad_cells(columns, label, &mut bad)?;
         bad.sort_by_key(|row| row.line);
         if table.rows == 0 {
             return Err(no_good_row(table.name, &bad));
@@ -66,7 +74,13 @@ impl Table {
     }
 
     /// The rows that have a finite number in each of these columns.
-    fn without_bad_cells(mut self, columns: &[&str], bad: &mut Vec<BadRow>) -> Result<Table> {
+    fn without_bad_cells(
+        mut self,
+        columns: &[&str],
+        label: Option<&str>,
+        bad: &mut Vec<BadRow>,
+    ) -> Result<Table> {
+        let labels = label.map(|label| self.text(label)).transpose()?;
         let mut reasons: Vec<Option<String>> = vec![None; self.rows];
         for &name in columns {
             let index = self.column_index(name)?;
@@ -91,6 +105,7 @@ impl Table {
             bad.extend(reason.map(|reason| BadRow {
                 line: self.line_of(row),
                 reason,
+                label: labels.as_ref().map(|labels| labels[row].clone()),
             }));
         }
         let columns = self.columns.into_iter().map(|column| Column {
@@ -169,7 +184,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, text).unwrap();
-        Table::read_skipping(&path, &["a", "b"])
+        Table::read_skipping(&path, &["a", "b"], None)
     }
 
     #[test]
@@ -190,6 +205,16 @@ mod tests {
         ]) {
             assert!(row.reason.starts_with(part), "{}", row.reason);
         }
+    }
+
+    #[test]
+    fn labels_tell_what_bad_rows_were_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, "n,a\n7,1\n8,x\n9\n").unwrap();
+        let (_, bad) = Table::read_skipping(&path, &["a"], Some("n")).unwrap();
+        let labels: Vec<_> = bad.iter().map(|row| row.label.as_deref()).collect();
+        assert_eq!(labels, [Some("8"), None]);
     }
 
     #[test]

@@ -111,10 +111,10 @@ pub enum Error {
         problem: String,
     },
     /// Bad rows are to be skipped, and nothing is left.
-    #[error("{} has no row that can be used, {count} are bad; the first: {first}", path.display())]
+    #[error("{what} has no row that can be used, {count} are bad; the first: {first}")]
     NoGoodRow {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the task and its file.
+        what: String,
         /// The number of bad rows.
         count: usize,
         /// What is wrong with the first of them.

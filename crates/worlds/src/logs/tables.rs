@@ -114,88 +114,142 @@ pub(super) fn read(path: &Path, columns: &Columns<'_>, skip: bool) -> Result<Log
 
 /// The recordings of one file, by the first row of each task.
 fn recordings(file: &LogFile, columns: &Columns<'_>, skip: bool) -> Result<Vec<Recording>> {
-    let (table, mut skipped) = load(&file.path, columns, skip)?;
-    let x = table.matrix(&columns.inputs)?;
-    let y = table.matrix(&columns.outputs)?;
-    let time = columns.time.map(|time| table.numbers(time)).transpose()?;
-    let empty = |name: String| Recording {
-        name,
-        path: file.path.clone(),
-        flight: None,
-        wind: None,
-        time: time.map(|_| Vec::new()),
-        outputs: columns.outputs.iter().map(ToString::to_string).collect(),
-        x: Vec::new(),
-        y: Vec::new(),
-        skipped: Vec::new(),
+    let (table, bad) = if skip {
+        Table::read_skipping(&file.path, &columns.numbers(), columns.task)?
+    } else {
+        (Table::read(&file.path)?, Vec::new())
+    };
+    let rows = Rows {
+        x: table.matrix(&columns.inputs)?,
+        y: table.matrix(&columns.outputs)?,
+        time: columns.time.map(|time| table.numbers(time)).transpose()?,
+        file,
+        columns,
     };
     let Some(column) = columns.task else {
-        return Ok(vec![Recording {
-            time: time.map(<[f64]>::to_vec),
-            x,
-            y,
-            skipped,
-            ..empty(file.stem.clone())
-        }]);
+        let mut recording = rows.recording(file.stem.clone());
+        (0..table.rows()).for_each(|row| rows.copy(row, &mut recording));
+        recording.skipped = bad
+            .into_iter()
+            .map(|row| skipped(row.line, row.reason))
+            .collect();
+        return Ok(vec![recording]);
     };
-    let mut recordings: Vec<Recording> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (row, name) in table.text(column)?.into_iter().enumerate() {
-        let name = name.trim();
-        if name.is_empty() || name.eq_ignore_ascii_case("nan") {
-            let error = Error::NoTask {
-                place: table.place(row),
-                column: column.to_owned(),
-            };
-            if !skip {
-                return Err(error);
-            }
-            skipped.push(SkippedRow {
-                line: table.line_of(row),
-                reason: error.to_string(),
-            });
+    let mut tasks = Tasks::default();
+    let mut nobodys = Vec::new();
+    for (row, name) in table.text(column)?.iter().enumerate() {
+        if let Some(name) = task_name(name) {
+            rows.copy(row, tasks.get(name, &rows));
             continue;
         }
-        let place = *places.entry(name.to_owned()).or_insert_with(|| {
-            recordings.push(empty(name.to_owned()));
-            recordings.len() - 1
-        });
-        let recording = &mut recordings[place];
-        let (d, k) = (columns.inputs.len(), columns.outputs.len());
-        recording.x.extend_from_slice(&x[row * d..(row + 1) * d]);
-        recording.y.extend_from_slice(&y[row * k..(row + 1) * k]);
-        if let (Some(to), Some(from)) = (&mut recording.time, time) {
+        let error = Error::NoTask {
+            place: table.place(row),
+            column: column.to_owned(),
+        };
+        if !skip {
+            return Err(error);
+        }
+        nobodys.push(skipped(table.line_of(row), error.to_string()));
+    }
+    for row in bad {
+        let lost = skipped(row.line, row.reason);
+        match row.label.as_deref().and_then(task_name) {
+            Some(name) => tasks.get(name, &rows).skipped.push(lost),
+            None => nobodys.push(lost),
+        }
+    }
+    tasks.finish(nobodys, &file.path)
+}
+
+/// The columns of a table, and where they came from.
+struct Rows<'a> {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    time: Option<&'a [f64]>,
+    file: &'a LogFile,
+    columns: &'a Columns<'a>,
+}
+
+impl Rows<'_> {
+    /// A recording without rows.
+    fn recording(&self, name: String) -> Recording {
+        let outputs = self.columns.outputs.iter();
+        Recording {
+            name,
+            path: self.file.path.clone(),
+            flight: None,
+            wind: None,
+            time: self.time.map(|_| Vec::new()),
+            outputs: outputs.map(ToString::to_string).collect(),
+            x: Vec::new(),
+            y: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    fn copy(&self, row: usize, recording: &mut Recording) {
+        let (d, k) = (self.columns.inputs.len(), self.columns.outputs.len());
+        recording
+            .x
+            .extend_from_slice(&self.x[row * d..(row + 1) * d]);
+        recording
+            .y
+            .extend_from_slice(&self.y[row * k..(row + 1) * k]);
+        if let (Some(to), Some(from)) = (&mut recording.time, self.time) {
             to.push(from[row]);
         }
     }
-    skipped.sort_by_key(|row| row.line);
-    match recordings.first_mut() {
-        // Which task a bad row belonged to is often not to be told.
-        Some(first) => first.skipped = skipped,
-        None => {
-            return Err(Error::NoGoodRow {
-                path: file.path.clone(),
-                count: skipped.len(),
-                first: skipped
-                    .into_iter()
-                    .next()
-                    .map_or_else(String::new, |row| row.reason),
-            });
-        }
-    }
-    Ok(recordings)
 }
 
-fn load(path: &Path, columns: &Columns<'_>, skip: bool) -> Result<(Table, Vec<SkippedRow>)> {
-    if !skip {
-        return Ok((Table::read(path)?, Vec::new()));
+/// The tasks of a file as they are met.
+#[derive(Default)]
+struct Tasks {
+    recordings: Vec<Recording>,
+    places: HashMap<String, usize>,
+}
+
+impl Tasks {
+    fn get(&mut self, name: &str, rows: &Rows<'_>) -> &mut Recording {
+        let next = self.recordings.len();
+        let place = *self.places.entry(name.to_owned()).or_insert(next);
+        if place == next {
+            self.recordings.push(rows.recording(name.to_owned()));
+        }
+        &mut self.recordings[place]
     }
-    let (table, bad) = Table::read_skipping(path, &columns.numbers())?;
-    let skipped = bad.into_iter().map(|row| SkippedRow {
-        line: row.line,
-        reason: row.reason,
-    });
-    Ok((table, skipped.collect()))
+
+    /// All recordings, the first with the bad rows that name no task.
+    fn finish(mut self, nobodys: Vec<SkippedRow>, path: &Path) -> Result<Vec<Recording>> {
+        let lost = |what: String, skipped: &[SkippedRow]| Error::NoGoodRow {
+            what,
+            count: skipped.len(),
+            first: skipped
+                .first()
+                .map_or_else(String::new, |row| row.reason.clone()),
+        };
+        let Some(first) = self.recordings.first_mut() else {
+            return Err(lost(path.display().to_string(), &nobodys));
+        };
+        first.skipped.extend(nobodys);
+        for recording in &mut self.recordings {
+            recording.skipped.sort_by_key(|row| row.line);
+            if recording.rows() == 0 {
+                let what = format!("task {} of {}", recording.name, path.display());
+                return Err(lost(what, &recording.skipped));
+            }
+        }
+        Ok(self.recordings)
+    }
+}
+
+/// The name of a task, unless the cell is empty.
+fn task_name(cell: &str) -> Option<&str> {
+    let name = cell.trim();
+    (!name.is_empty() && !name.eq_ignore_ascii_case("nan")).then_some(name)
+}
+
+fn skipped(line: Option<usize>, reason: String) -> SkippedRow {
+    SkippedRow { line, reason }
 }
 
 fn append(known: &mut Recording, more: Recording) {
@@ -222,8 +276,7 @@ fn oddities(recording: &Recording) -> Vec<String> {
         let count = recording.skipped.len();
         let rows = if count == 1 { "row" } else { "rows" };
         warnings.push(format!(
-            "{}: {count} bad {rows} skipped; the first: {}",
-            recording.path.display(),
+            "{place}: {count} bad {rows} skipped; the first: {}",
             first.reason
         ));
     }

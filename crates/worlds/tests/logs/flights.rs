@@ -153,7 +153,7 @@ fn lines_that_are_no_rows_are_named() {
     for (text, line, problem) in [
         (cut(5), 4, "has a quotation mark that is never closed"),
         (cut(36), 4, "has 8 cells where the header has 9"),
-        (cut(140), 4, "never closed"),
+        (cut(100), 4, "never closed"),
         (
             PANDAS.replacen("[9, 9, 9]\",", "[9, 9, 9]", 1),
             2,

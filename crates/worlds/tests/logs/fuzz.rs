@@ -28,15 +28,22 @@ fn list(values: &[f64], style: usize) -> String {
             _ => format!(" {value} "),
         })
         .collect();
-    format!("[{}]", texts.join(if style % 2 == 0 { ", " } else { "," }))
+    format!(
+        "[{}]",
+        texts.join(if style.is_multiple_of(2) { ", " } else { "," })
+    )
 }
 
 /// A flight log of these rows, as one of several programs would write it.
 fn flight(rows: &[Vec<f64>], style: usize) -> String {
-    let end = if style % 2 == 0 { "\n" } else { "\r\n" };
+    let end = if style.is_multiple_of(2) {
+        "\n"
+    } else {
+        "\r\n"
+    };
     let mut text = format!(
         "{},t,v,q,R,fa,pwm,note{end}",
-        if style % 3 == 0 { "" } else { "\"n\"" }
+        if style.is_multiple_of(3) { "" } else { "\"n\"" }
     );
     for (index, row) in rows.iter().enumerate() {
         let time = if style % 5 < 2 {

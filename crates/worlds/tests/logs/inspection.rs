@@ -73,7 +73,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, _, v| {
                 if task == 1 {
-                    v[1] = 4.0
+                    v[1] = 4.0;
                 }
             },
             WarningKind::Constant,
@@ -82,7 +82,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, _, v| {
                 if task == 0 {
-                    v[3] = 4.0
+                    v[3] = 4.0;
                 }
             },
             WarningKind::Constant,
@@ -96,7 +96,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, row, v| {
                 if (task, row) == (1, 7) {
-                    v[1] = 99.0
+                    v[1] = 99.0;
                 }
             },
             WarningKind::Outliers,
@@ -105,7 +105,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, row, v| {
                 if (task, row) == (0, 7) {
-                    v[3] = -99.0
+                    v[3] = -99.0;
                 }
             },
             WarningKind::Outliers,
@@ -114,7 +114,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, _, v| {
                 if task == 1 {
-                    v[2] = v[2].min(1.5)
+                    v[2] = v[2].min(1.5);
                 }
             },
             WarningKind::Saturation,
@@ -123,7 +123,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, row, v| {
                 if task == 1 && row > 50 {
-                    v[0] += 3.0
+                    v[0] += 3.0;
                 }
             },
             WarningKind::Gaps,
@@ -137,7 +137,7 @@ fn each_thing_wrong_is_told_with_its_place() {
         (
             |task, _, v| {
                 if task == 0 {
-                    v[1] *= 500.0
+                    v[1] *= 500.0;
                 }
             },
             WarningKind::Units,
@@ -172,7 +172,7 @@ fn few_rows_and_backward_times_are_told() {
     assert_eq!(found.warnings[0].places, ["run0", "run1"]);
     let found = inspected(200, |task, row, v| {
         if (task, row) == (0, 50) {
-            v[0] = 0.0
+            v[0] = 0.0;
         }
     });
     assert_eq!(kinds(&found), [WarningKind::Reading, WarningKind::Gaps]);

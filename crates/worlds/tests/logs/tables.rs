@@ -77,15 +77,15 @@ fn a_task_in_two_files_is_put_together() {
 #[test]
 fn bad_rows_are_named_or_skipped() {
     for (row, problem) in [
-        ("c,2,,5,5", "column speed, is empty"),
-        ("c,2,nan,5,5", "column speed, is nan"),
-        ("c,2,inf,5,5", "column speed, is inf"),
-        ("c,2,fast,5,5", "column speed, holds `fast`"),
-        ("c,2,1,5,x", "column force, holds `x`"),
-        ("c,,1,5,5", "column time, is empty"),
+        ("a,2,,5,5", "column speed, is empty"),
+        ("a,2,nan,5,5", "column speed, is nan"),
+        ("a,2,inf,5,5", "column speed, is inf"),
+        ("a,2,fast,5,5", "column speed, holds `fast`"),
+        ("a,2,1,5,x", "column force, holds `x`"),
+        ("a,,1,5,5", "column time, is empty"),
         (",2,1,5,5", "column run, is empty: every row needs a task"),
-        ("c,2,1,5", "4 cells"),
-        ("c,2,1,5,\"5", "the quotation mark is never closed"),
+        ("a,2,1,5", "4 cells"),
+        ("a,2,1,5,\"5", "the quotation mark is never closed"),
     ] {
         let text = [LOG, row.as_bytes(), b"\nd,9,9,9,9\n"].concat();
         let folder = Folder::with(&[("log.csv", &text)]);
@@ -105,8 +105,28 @@ fn bad_rows_are_named_or_skipped() {
         let rows: usize = logs.recordings.iter().map(|one| one.rows()).sum();
         assert_eq!(rows, 4, "{row}");
         assert_eq!(logs.recordings[0].skipped[0].line, Some(5));
-        assert!(logs.warnings[0].contains("1 bad row skipped; the first: line 5 of log.csv"));
+        assert!(
+            logs.warnings[0].contains("task a: 1 bad row skipped; the first: line 5 of log.csv")
+        );
     }
+}
+
+#[test]
+fn bad_rows_belong_to_their_task() {
+    let text = [LOG, b"b,1,1,nan,5\na,2,1,1,\nb,3,,1,5\n"].concat();
+    let folder = Folder::with(&[("log.csv", &text)]);
+    let logs = folder.table(&["speed", "gust"], &["force"], Some("run"), None, true);
+    let logs = logs.unwrap();
+    let lines = |task: usize| -> Vec<usize> {
+        let skipped = logs.recordings[task].skipped.iter();
+        skipped.filter_map(|row| row.line).collect()
+    };
+    assert_eq!((lines(0), lines(1)), (vec![6], vec![5, 7]));
+    let text = [LOG, b"c,1,1,nan,5\n"].concat();
+    let folder = Folder::with(&[("log.csv", &text)]);
+    let message = refusal(folder.table(&["gust"], &["force"], Some("run"), None, true));
+    assert!(message.starts_with("task c of "), "{message}");
+    assert!(message.contains("has no row that can be used, 1 are bad; the first: line 5"));
 }
 
 #[test]

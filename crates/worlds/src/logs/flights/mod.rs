@@ -183,7 +183,7 @@ impl Rows {
                 problem: "has a header but no rows: remove it, or copy it again",
             },
             Some(first) => Error::NoGoodRow {
-                path,
+                what: path.display().to_string(),
                 count,
                 first: first.reason,
             },
