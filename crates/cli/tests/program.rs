@@ -200,6 +200,18 @@ fn rows_are_kept_and_a_finished_run_asks_nothing_more() {
 }
 
 #[test]
+fn a_bare_file_name_means_the_folder_one_is_in() {
+    let scratch = Scratch::new("");
+    let output = Command::new(env!("CARGO_BIN_EXE_taskscout"))
+        .args(["run", "shell.toml"])
+        .current_dir(scratch.0.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(scratch.path("runs/shell/collected/test-t0.jsonl").exists());
+}
+
+#[test]
 fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
     // With one target, no two trials ask for the same rows of a source task.
     let toml = TOML.replace("[[source.targets]]\nname = \"asked by name\"\n", "");

@@ -276,6 +276,22 @@ fn a_talkative_standard_error_does_not_block() {
 }
 
 #[test]
+fn a_program_that_does_not_read_cannot_block_a_long_request() {
+    let scratch = Scratch::new();
+    let program = scratch.program("exec sleep 60", 0.3);
+    let mut session = Session::open(&program, &scratch.path("rows.jsonl")).unwrap();
+    let long = Request {
+        task: Some(vec![0.125; 100_000]),
+        ..request(0.0, 1)
+    };
+    let error = session.ask(&long).unwrap_err().to_string();
+    assert!(
+        error.contains("0.125, …]") && error.contains("within 0.3 s"),
+        "{error}"
+    );
+}
+
+#[test]
 fn processes_end_with_their_session() {
     let scratch = Scratch::new();
     let script = "echo $$ > pid; read -r l; echo '{\"x\": [1, 2], \"y\": 3}'; exec sleep 600";

@@ -1,11 +1,14 @@
 //! A program at work: its process, what it says, and how it ends.
 //!
-//! Threads read both of its outputs, so that neither can block it and a request can time out.
+//! Threads write its input and read both of its outputs, so that nothing blocks and a request can
+//! time out, whatever the program does or leaves undone.
 
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel,
+};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
@@ -31,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Child {
     process: std::process::Child,
     /// None once the program has been told that nothing more comes.
-    requests: Option<ChildStdin>,
+    requests: Option<Sender<String>>,
     lines: Receiver<String>,
     tail: Arc<Mutex<VecDeque<String>>>,
     tail_reader: JoinHandle<()>,
@@ -51,12 +54,16 @@ impl Child {
         let mut process = started.map_err(Trouble::Start)?;
         let (send, lines) = sync_channel(WAITING_LINES);
         let tail = Arc::new(Mutex::new(VecDeque::new()));
+        let (requests, texts) = channel();
+        if let Some(input) = process.stdin.take() {
+            spawn(move || write_down(&texts, input));
+        }
         if let Some(output) = process.stdout.take() {
             spawn(move || pass_on(output, &send));
         }
         let (errors, kept) = (process.stderr.take(), Arc::clone(&tail));
         Ok(Self {
-            requests: process.stdin.take(),
+            requests: Some(requests),
             process,
             lines,
             tail,
@@ -108,11 +115,7 @@ impl Child {
         let mut text =
             serde_json::to_string(request).map_err(|error| Trouble::Start(error.into()))?;
         text.push('\n');
-        let sent = self.requests.as_mut().map(|to| {
-            to.write_all(text.as_bytes())?;
-            to.flush()
-        });
-        match sent {
+        match self.requests.as_ref().map(|to| to.send(text)) {
             Some(Ok(())) => Ok(()),
             // Nobody reads there any more.
             Some(Err(_)) | None => Err(self.ended(0)),
@@ -200,6 +203,15 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+/// Writes requests down until there are no more, or nobody reads them.
+fn write_down(texts: &Receiver<String>, mut input: ChildStdin) {
+    for text in texts {
+        if input.write_all(text.as_bytes()).is_err() {
+            return;
+        }
     }
 }
 

@@ -43,8 +43,11 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
         ))
     })?;
     let mut config = parse(&text, &path.display().to_string())?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    config.world.locate(folder);
+    // A bare file name has an empty parent.
+    let folder = path
+        .parent()
+        .filter(|folder| folder.components().count() > 0);
+    config.world.locate(folder.unwrap_or(Path::new(".")));
     Ok(config)
 }
 
