@@ -1,5 +1,7 @@
 //! What a run shows for itself: tables, pictures, summary and report.
 
+use std::collections::BTreeMap;
+
 use taskscout_report::{
     ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot, write_csv,
 };
@@ -32,6 +34,10 @@ pub(crate) fn publish(
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     report.summary.failed = failures;
     for note in lost_rounds(prepared, &report.rows) {
+        eprintln!("note: {note}");
+        report.notes.push(note);
+    }
+    if let Some(note) = used_up(prepared, &report.rows) {
         eprintln!("note: {note}");
         report.notes.push(note);
     }
@@ -135,6 +141,25 @@ fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
         .filter(|(_, missing, _)| *missing > 0)
         .map(say)
         .collect()
+}
+
+/// That the schedule asks for more than there is, where strategies had to end with less.
+fn used_up(prepared: &Prepared, rows: &[ResultRow]) -> Option<String> {
+    let scheduled: usize = prepared.rounds.budgets.iter().sum();
+    let collects = |row: &&ResultRow| ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str());
+    let mut collected = BTreeMap::new();
+    for row in rows.iter().filter(collects) {
+        let most = collected.entry((&row.strategy, &row.target, row.seed));
+        let most = most.or_insert(0_usize);
+        *most = row.budget.max(*most);
+    }
+    let least = collected.into_values().min()?;
+    (least < scheduled).then(|| {
+        format!(
+            "the source tasks have {least} rows in all where the schedule asks for {scheduled}: strategies \
+             ended when they were used up"
+        )
+    })
 }
 
 /// JSON for people.

@@ -294,6 +294,64 @@ fn models_are_saved_for_every_target() {
 }
 
 #[test]
+fn a_world_with_few_rows_gives_them_all_and_ends_the_trials() {
+    let scratch = tempfile::tempdir().unwrap();
+    let limited = "kind = \"toy\"\nrows = [70, 0, 60, 90]";
+    let text = TOY
+        .replace("kind = \"toy\"", limited)
+        .replace("rounds = 2", "rounds = 4")
+        .replace(
+            "[\"passive\", \"aware\"]",
+            "[\"passive\", \"aware\", \"discrete-l1\"]",
+        );
+    let out = scratch.path().join("out");
+    let report = run_into(&out, &text, &options()).unwrap();
+    assert!(
+        report.summary.failed.is_empty(),
+        "{:?}",
+        report.summary.failed
+    );
+    for strategy in ["passive", "aware", "discrete-l1"] {
+        let of_trial = |row: &&ResultRow| {
+            row.strategy == strategy && row.seed == 0 && row.target.as_deref() == Some("toy 1")
+        };
+        let rows: Vec<&ResultRow> = report.rows.iter().filter(of_trial).collect();
+        let budgets: Vec<usize> = rows.iter().map(|row| row.budget).collect();
+        // Round 2 asks for 182 and gets what is left; round 3 does not take place.
+        assert_eq!(budgets, [81, 81 + 121, 70 + 60 + 90], "{strategy}");
+        assert!(
+            rows.iter()
+                .all(|row| row.tasks <= 3 && row.returned_loss.is_some())
+        );
+    }
+    assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
+    let note = "the source tasks have 220 rows in all where the schedule asks for 657";
+    assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
+    let (_, passive) = report.summary.targets[1]
+        .strategies
+        .iter()
+        .find(|(name, _)| *name == "passive")
+        .unwrap();
+    assert!(passive.final_loss.is_some(), "judged by its last round");
+    let kept = run_into(&out, &text, &options()).unwrap();
+    assert_eq!(
+        kept.rows, report.rows,
+        "a trial that ended early is complete"
+    );
+}
+
+#[test]
+fn a_world_without_any_rows_is_an_error() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = TOY.replace("kind = \"toy\"", "kind = \"toy\"\nrows = [0, 0, 0, 0]");
+    let report = run_into(&scratch.path().join("out"), &text, &options()).unwrap();
+    // Target-only and the oracle do not ask for source tasks.
+    assert_eq!(report.summary.failed.len(), 2 * 2 * 2);
+    let error = &report.summary.failed[0].error;
+    assert!(error.starts_with("no task has rows left"), "{error}");
+}
+
+#[test]
 fn a_target_that_fails_does_not_stop_the_other() {
     let scratch = tempfile::tempdir().unwrap();
     let text = TOY.replace("kind = \"toy\"", "kind = \"toy\"\nbroken = \"toy 0\"");

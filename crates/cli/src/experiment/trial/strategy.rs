@@ -1,9 +1,11 @@
 //! A strategy at work: plan, collect, train and measure, round by round.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use taskscout::data::Stage;
 use taskscout::metric;
+use taskscout::space::{Space, TaskSpace as _};
 use taskscout::strategy::{Plan, PlanItem};
 use taskscout::train::{Choice, PredictorKind};
 use taskscout_report::ResultRow;
@@ -25,7 +27,10 @@ pub(super) fn run<'a>(
     let mut course = Course::open(prepared, trial, run)?;
     for &budget in &prepared.rounds.budgets {
         let clock = Instant::now();
-        let plan = course.study.ask(budget)?;
+        let Some(plan) = course.ask(budget)? else {
+            // The world has given all it has.
+            break;
+        };
         let design_s = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         course.collect(&plan)?;
@@ -53,6 +58,28 @@ pub(super) fn run<'a>(
 }
 
 impl Course<'_> {
+    /// Plans a round, or nothing if no task has rows left after an earlier one.
+    fn ask(&mut self, budget: usize) -> Result<Option<Plan>> {
+        let world = &self.prepared.world;
+        let bits = |task: &[f64]| -> Vec<u64> { task.iter().map(|w| w.to_bits()).collect() };
+        let data = self.study.data();
+        let told: HashMap<Vec<u64>, usize> = data
+            .rows_by_task()
+            .into_iter()
+            .map(|(task, rows)| (bits(task), rows))
+            .collect();
+        let left = |task: &[f64]| {
+            let told = || told.get(&bits(task)).copied().unwrap_or(0);
+            world
+                .available(task)
+                .map(|rows| rows.saturating_sub(told()))
+        };
+        if data.source_rows() > 0 && is_used_up(world.space(), &left) {
+            return Ok(None);
+        }
+        Ok(Some(self.study.ask_within(budget, &left)?))
+    }
+
     fn collect(&mut self, plan: &Plan) -> Result<()> {
         let draw = Draw {
             seed: self.trial.seed,
@@ -115,6 +142,15 @@ impl Course<'_> {
             ..self.blank_row(target)
         })
     }
+}
+
+/// Whether no task of a finite space has rows left.
+fn is_used_up(space: &Space, left: &dyn Fn(&[f64]) -> Option<usize>) -> bool {
+    space.task_matrix().is_some_and(|tasks| {
+        tasks
+            .chunks_exact(space.dim())
+            .all(|task| left(task) == Some(0))
+    })
 }
 
 /// The exploit item of largest count, the first where several are: plans name the nearest task

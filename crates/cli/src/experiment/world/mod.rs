@@ -73,6 +73,12 @@ pub(crate) trait World: Send + Sync {
         self.task_features().dim()
     }
 
+    /// How many rows a source task has in all; none if there is no limit.
+    fn available(&self, task: &[f64]) -> Option<usize> {
+        let _ = task;
+        None
+    }
+
     /// `n` rows of a source task.
     fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples>;
 

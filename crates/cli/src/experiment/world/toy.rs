@@ -27,6 +27,9 @@ pub(crate) struct Settings {
     /// The name of a target that cannot be sampled.
     #[serde(default)]
     broken: Option<String>,
+    /// Rows of each of four one-hot tasks, instead of as many as one likes of any on a ball.
+    #[serde(default)]
+    rows: Option<[usize; 4]>,
     #[serde(default = "two_targets")]
     targets: Vec<Vec<f64>>,
 }
@@ -51,7 +54,10 @@ impl WorldSettings for Settings {
     fn build(&self) -> Result<Box<dyn World>> {
         Ok(Box::new(Toy {
             settings: self.clone(),
-            space: Space::ball(4, 1.0)?,
+            space: match self.rows {
+                Some(rows) => Space::one_hot(rows.len())?,
+                None => Space::ball(4, 1.0)?,
+            },
             task_features: FeatureMap::identity(4)?,
             input_features: FeatureMap::identity(INPUTS)?,
         }))
@@ -97,6 +103,12 @@ impl World for Toy {
 
     fn budget_unit(&self) -> f64 {
         1.0
+    }
+
+    fn available(&self, task: &[f64]) -> Option<usize> {
+        let rows = self.settings.rows?;
+        let (_, n) = task.iter().zip(rows).find(|(here, _)| **here > 0.5)?;
+        Some(n)
     }
 
     fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
