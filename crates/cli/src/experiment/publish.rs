@@ -42,6 +42,10 @@ pub(crate) fn publish(
         eprintln!("note: {note}");
         report.notes.push(note);
     }
+    if let Some(note) = used_up(prepared, &report.rows) {
+        eprintln!("note: {note}");
+        report.notes.push(note);
+    }
     if options.quick {
         report.notes.push(QUICK.into());
     }
