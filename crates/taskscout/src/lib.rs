@@ -114,3 +114,8 @@ struct FrontPage;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/identification.md")]
 struct Identification;
+
+/// The example of the book's page on pooling.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/pooling.md")]
+struct Pooling;
