@@ -98,7 +98,7 @@ fn bad_input_is_refused_in_one_sentence() {
     refused(
         path,
         "--out a --winds storm",
-        "--winds has `storm`: choose from nowind",
+        "--winds has `storm`: give nowind",
     );
     refused(path, "--out a --vehicles wren,wren", "twice");
     assert!(!path.join("a").exists());

@@ -15,6 +15,7 @@ pub mod pendulum;
 pub mod program;
 mod recorded;
 mod synthetic;
+mod wind;
 
 pub use pendulum::{Pendulum, PendulumConfig};
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};

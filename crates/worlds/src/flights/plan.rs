@@ -12,7 +12,7 @@ use super::course::Trajectory;
 use super::log::{LogStyle, Row, SimulatedFlight};
 use super::simulate::simulate;
 use super::vehicle::Vehicle;
-use super::wind::Wind;
+use crate::wind::Wind;
 
 /// Most rows of a flight: more than five hours.
 pub const MAX_ROWS: usize = 1_000_000;
@@ -149,7 +149,7 @@ impl FlightsConfig {
                         trajectory: programme.trajectory,
                         method,
                         condition,
-                        wind: Wind::of_condition(condition)?,
+                        wind: wind(condition)?,
                         style: programme.style,
                     });
                 }
@@ -220,4 +220,16 @@ pub fn write(folder: &Path, flights: &[SimulatedFlight]) -> std::result::Result<
         .map(|flight| flight.write(folder))
         .collect();
     written.into_iter().collect()
+}
+
+/// The wind of a condition.
+fn wind(condition: &str) -> Result<Wind> {
+    Wind::of_condition(condition).ok_or_else(|| {
+        Error::setting(
+            "winds",
+            format!(
+                "has `{condition}`: give nowind, 70p20sint, or a fan speed up to 100 as 35wind"
+            ),
+        )
+    })
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::wind::Wind;
+
 /// The parts of a flight log's name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FlightName {
@@ -14,28 +16,6 @@ pub struct FlightName {
     /// In which wind.
     pub condition: String,
 }
-
-/// A wind that blows steadily, with or without gusts: `mean + gust · sin t`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Wind {
-    /// Its mean in metres a second.
-    pub mean_m_s: f64,
-    /// The amplitude of the gusts in metres a second.
-    pub gust_m_s: f64,
-}
-
-/// Fan speed in percent, and the wind that it makes in metres a second.
-const FANS: [(f64, f64); 9] = [
-    (0.0, 0.0),
-    (10.0, 1.3),
-    (20.0, 2.5),
-    (30.0, 3.7),
-    (35.0, 4.2),
-    (40.0, 4.9),
-    (50.0, 6.1),
-    (70.0, 8.5),
-    (100.0, 12.1),
-];
 
 impl FlightName {
     /// The parts of a name; nothing unless there are four of them.
@@ -70,39 +50,8 @@ impl FlightName {
     /// Fan speeds between those of the table are interpolated.
     #[must_use]
     pub fn wind(&self) -> Option<Wind> {
-        let steady = |mean_m_s| Wind {
-            mean_m_s,
-            gust_m_s: 0.0,
-        };
-        match self.condition.to_ascii_lowercase().as_str() {
-            "nowind" => Some(steady(0.0)),
-            "70p20sint" => Some(Wind {
-                mean_m_s: 8.5,
-                gust_m_s: 2.4,
-            }),
-            other => between(fan_speed(other)?).map(steady),
-        }
+        Wind::of_condition(&self.condition)
     }
-}
-
-/// The number in `35wind`.
-fn fan_speed(condition: &str) -> Option<f64> {
-    let digits = condition.strip_suffix("wind")?;
-    let plain = digits
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'.');
-    digits.parse().ok().filter(|_| plain)
-}
-
-/// The wind at a fan speed inside the table.
-fn between(speed: f64) -> Option<f64> {
-    let after = FANS.iter().position(|&(fan, _)| fan >= speed)?;
-    let (fan, wind) = FANS[after];
-    let Some(&(slower, breeze)) = after.checked_sub(1).and_then(|before| FANS.get(before)) else {
-        return Some(wind);
-    };
-    let part = (fan - speed) / (fan - slower);
-    Some(wind - part * (wind - breeze))
 }
 
 #[cfg(test)]

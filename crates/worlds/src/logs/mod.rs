@@ -38,8 +38,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+pub use crate::wind::Wind;
 pub use error::{Error, Result};
-pub use flight_name::{FlightName, Wind};
+pub use flight_name::FlightName;
 #[doc(inline)]
 pub use inspect::inspect;
 

@@ -157,7 +157,7 @@ fn bad_settings_are_refused_and_a_lost_flight_is_named() {
         conditions: vec!["storm".into()],
         ..Programme::hawk()
     };
-    says(with(storm), "has `storm`: choose from nowind, 10wind");
+    says(with(storm), "has `storm`: give nowind");
     let heavy = Vehicle {
         mass_kg: 10.0,
         ..Vehicle::hawk()
