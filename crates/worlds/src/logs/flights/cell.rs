@@ -59,6 +59,10 @@ pub(super) fn quick_list(bytes: &[u8], at: usize, values: &mut [f64]) -> Option<
     let mut at = at + usize::from(quoted);
     at = expect(bytes, at, b'[')?;
     let last = values.len().checked_sub(1)?;
+    // Without quotes, commas end the cell.
+    if !quoted && last > 0 {
+        return None;
+    }
     for (index, slot) in values.iter_mut().enumerate() {
         at = after_spaces(bytes, at);
         let (value, used) = leading_number(&bytes[at..])?;
@@ -219,6 +223,7 @@ mod tests {
         }
         let mut one = [0.0];
         assert_eq!(quick_list(b"[0.5],", 0, &mut one), Some(5));
+        assert_eq!(quick_list(b"[1, 2.5],", 0, &mut [0.0; 2]), None);
         assert_eq!(quick_number(b"\"0.5\",", 0), Some((0.5, 5)));
         assert_eq!(quick_number(b"0.5\r\n", 0), Some((0.5, 4)));
     }
