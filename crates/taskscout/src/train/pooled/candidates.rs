@@ -1,7 +1,7 @@
 //! What competes for a target: what its kin have in common, updated by its rows, and its rows alone.
 
 use super::pool::{Basis, Pool};
-use super::{Pooled, graded};
+use super::{Pooled, graded, level};
 use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Representation as _;
@@ -13,6 +13,8 @@ impl Pooled {
         let mut total = 0.0;
         for (target, known) in pool.targets.iter().enumerate() {
             let Some((_, prior)) = known else { continue };
+            let all = data.target_statistics(target, TargetRows::All)?;
+            let level = level(all.square(0), all.count() as f64);
             let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
             let departure = prior.departure(&rows, 0)?;
             for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
@@ -20,14 +22,19 @@ impl Pooled {
                 let rows = pool.target_statistics(data, target, rest)?;
                 let learnt = prior.update(&rows, 0, departure)?;
                 let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-                total += unseen.residual(0, &learnt).max(0.0) / level(data, target)?;
+                total += unseen.residual(0, &learnt).max(0.0) / level;
             }
         }
         Ok(total)
     }
 
     /// What the pool makes of the target's rows, with its held-out error.
-    pub(super) fn shared(&self, data: &TaskData, pool: &Pool, target: usize) -> Result<Option<Predictor>> {
+    pub(super) fn shared(
+        &self,
+        data: &TaskData,
+        pool: &Pool,
+        target: usize,
+    ) -> Result<Option<Predictor>> {
         let Some(prior) = pool.prior(target) else {
             return Ok(None);
         };
@@ -103,12 +110,6 @@ impl Pooled {
             held_out: folds.map(|_| error),
         })
     }
-}
-
-/// Mean square of a target's labels.
-fn level(data: &TaskData, target: usize) -> Result<f64> {
-    let rows = data.target_statistics(target, TargetRows::All)?;
-    Ok((rows.square(0) / rows.count().max(1) as f64).max(f64::MIN_POSITIVE))
 }
 
 /// Coefficients on the basis of a pool as a predictor.

@@ -33,6 +33,9 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model, Phi, Representation as _, TaskMap};
 
+/// Mean square of labels below which there is nothing to learn.
+const NO_LABELS: f64 = 1e-200;
+
 /// A choice of feature groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +72,8 @@ pub struct FeatureSet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pooled {
-    /// Sizes of the groups of features, each with penalties of its own; one group if empty.
+    /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
+    /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
     /// Sets of groups, the one with the smallest held-out error on the targets is taken; all groups
     /// if empty.
@@ -104,10 +108,10 @@ impl Pooled {
                 ),
             ));
         }
-        if !(self.worth > 0.0) {
+        if !(self.worth > 0.0 && self.worth.is_finite()) {
             return Err(Error::setting(
                 "worth",
-                format!("is {}: give a number of rows above 0", self.worth),
+                format!("is {}: give a finite number of rows above 0", self.worth),
             ));
         }
         let count = self.groups.len().max(1);
@@ -172,10 +176,7 @@ impl Pooled {
         bases: Vec<(String, Basis)>,
     ) -> Result<(String, Pool)> {
         if data.outputs() != 1 {
-            return Err(Error::setting(
-                "outputs",
-                "is above 1, which partial pooling does not learn: make every output a task",
-            ));
+            return Err(one_output());
         }
         let piles = Piles::of(data, context.stages.as_deref());
         let mut best: Option<(f64, String, Pool)> = None;
@@ -240,6 +241,21 @@ impl Pooled {
             pool: Some(Arc::new(pool)),
         })
     }
+}
+
+/// What is wrong with rows of several outputs.
+pub(crate) fn one_output() -> Error {
+    Error::setting(
+        "outputs",
+        "is above 1, which partial pooling does not learn: make every output a task",
+    )
+}
+
+/// Mean square of labels, in whose units all guesses are; one where they are all zero, or there are
+/// none.
+fn level(square: f64, rows: f64) -> f64 {
+    let level = square / rows;
+    if level > NO_LABELS { level } else { 1.0 }
 }
 
 impl Trainer for Pooled {

@@ -12,7 +12,8 @@ use crate::train::{FoldFit, Predictor, TrainContext, Trainer};
 /// its own from the source tasks, and stands beside the features.
 #[derive(Debug, Clone)]
 pub struct PooledOver {
-    /// How what the network gives is pooled; its groups are those of the features.
+    /// How what the network gives is pooled; its groups are those of the features, and of its sets
+    /// the first is used.
     pub pooled: Pooled,
     /// The oracle of the network.
     pub network: Arc<dyn Trainer>,
