@@ -135,6 +135,11 @@ impl Target {
         matches!(self.kind, TargetKind::Unknown)
     }
 
+    /// Whether its parameters are known.
+    pub(crate) fn is_known(&self) -> bool {
+        matches!(self.kind, TargetKind::Known { .. })
+    }
+
     /// Whether samples of it can be told: a distribution has none.
     #[must_use]
     pub fn has_samples(&self) -> bool {

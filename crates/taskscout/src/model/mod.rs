@@ -91,16 +91,22 @@ pub struct FitReport {
     /// Whether the objective stopped falling before the limit of sweeps.
     pub converged: bool,
     /// The regularised objective at the end.
+    #[serde(deserialize_with = "number")]
     pub objective: f64,
     /// Sum of squared residuals at the end.
+    #[serde(deserialize_with = "number")]
     pub residual: f64,
     /// The penalty `λ` on both factors, in units of the summed squared error.
+    #[serde(deserialize_with = "number")]
     pub lambda: f64,
     /// Effective number of parameters.
+    #[serde(deserialize_with = "number")]
     pub freedom: f64,
     /// Logarithm of the (approximate) marginal likelihood, up to a constant of the data.
+    #[serde(deserialize_with = "number")]
     pub evidence: f64,
     /// Estimated condition numbers of the equations for `B_X` and for `B`.
+    #[serde(deserialize_with = "numbers")]
     pub conditions: [f64; 2],
     /// Labels used.
     pub labels: usize,
@@ -109,6 +115,17 @@ pub struct FitReport {
     /// What a user should know of the fit: steps taken again, settings chosen from the data.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// A number that an oracle may not have: JSON writes NaN as null.
+fn number<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<f64, D::Error> {
+    Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
+}
+
+/// Two of them.
+fn numbers<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<[f64; 2], D::Error> {
+    let known = <[Option<f64>; 2]>::deserialize(input)?;
+    Ok(known.map(|value| value.unwrap_or(f64::NAN)))
 }
 
 /// The Gram matrix over all rows that a fit saw, and how many there were.
@@ -143,6 +160,7 @@ pub struct Model {
     /// Singular values of `B_X B`, falling: how much each direction of the representation carries.
     pub spectrum: Vec<f64>,
     /// Noise variance `σ²`.
+    #[serde(deserialize_with = "number")]
     pub noise: f64,
     /// How the fit went.
     pub report: FitReport,

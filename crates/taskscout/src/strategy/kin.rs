@@ -4,17 +4,42 @@
 //! first round goes by features alone, later ones by how much tasks turned out to share
 //! ([`crate::train::pooled`]).
 
-use super::{Decision, PlanContext, PlanItem, Strategy, discrete::not_finite};
+use super::{Decision, PlanContext, PlanItem, Strategy};
 use crate::data::Stage;
 use crate::design::rounding;
 use crate::error::{Error, Result};
 use crate::features::apply_row;
 use crate::linalg;
-use crate::space::TaskSpace as _;
+use crate::space::{Space, TaskSpace as _};
+use crate::target::Target;
 use crate::train::pooled::{Candidate, allocate};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
+
+/// Whether kin of the targets can be looked for.
+pub(super) fn check(space: &Space, targets: &[Target]) -> Result<()> {
+    if space.count().is_none() {
+        return Err(not_finite());
+    }
+    match targets.iter().find(|target| !target.is_known()) {
+        Some(target) => Err(Error::setting(
+            "strategy.exploit",
+            format!(
+                "is `kin`, but the parameters of target `{}` are not known: name them, or use `design`",
+                target.name
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn not_finite() -> Error {
+    Error::setting(
+        "strategy.exploit",
+        "is `kin`, which needs a finite task space: list the tasks, or use `design`",
+    )
+}
 
 /// Sampling the kin of known targets.
 #[derive(Debug)]

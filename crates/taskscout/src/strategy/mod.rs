@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::model::Model;
 use crate::space::{List, Space};
+use crate::target::Target;
 
 /// One line of a plan: collect `n` samples from a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -384,6 +385,14 @@ impl StrategyConfig {
             exploit_criterion: Criterion::Trace,
             split: Split::default(),
             exploit: Exploit::default(),
+        }
+    }
+
+    /// Whether the strategy can plan for such targets.
+    pub(crate) fn check_targets(&self, space: &Space, targets: &[Target]) -> Result<()> {
+        match self.kind {
+            StrategyKind::Aware if self.exploit == Exploit::Kin => kin::check(space, targets),
+            _ => Ok(()),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::space::Space;
 use crate::strategy::{
     Decision, Knowledge, Plan, PlanContext, PlanItem, Strategy, StrategyKind, WarmUp,
 };
-use crate::target::{Target, TargetKind};
+use crate::target::Target;
 use crate::train::TrainContext;
 
 /// What a task has left; none if there is no limit.
@@ -221,8 +221,7 @@ impl Study {
     /// The task features of the targets, if all of them are known.
     fn known_targets(&self) -> Vec<Vec<f64>> {
         let targets = &self.config.targets;
-        let known = |target: &Target| matches!(target.kind, TargetKind::Known { .. });
-        if !targets.iter().all(known) {
+        if !targets.iter().all(Target::is_known) {
             return Vec::new();
         }
         let sources = self.config.source_features();

@@ -257,7 +257,12 @@ impl StudyConfig {
         }
         match &self.oracle {
             Oracle::Mllam(staged) => staged.mllam.validate()?,
-            Oracle::Pooled(pooled) => pooled.validate(self.input_features.dim())?,
+            Oracle::Pooled(pooled) => {
+                pooled.validate(self.input_features.dim())?;
+                if self.outputs > 1 {
+                    return Err(crate::train::pooled::one_output());
+                }
+            }
             Oracle::Exact(_) | Oracle::External(_) => {}
         }
         if self.targets.is_empty() {
@@ -282,6 +287,7 @@ impl StudyConfig {
         if self.strategy.kind.needs_finite_space() && self.space.count().is_none() {
             return Err(crate::strategy::not_finite());
         }
+        self.strategy.check_targets(&self.space, &self.targets)?;
         let tasks = if active {
             self.source_features()
         } else {

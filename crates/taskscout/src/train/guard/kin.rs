@@ -20,12 +20,14 @@ pub(super) fn verdict(
     let of = |kind| candidates.iter().find(|candidate| candidate.kind == kind);
     let (Some(shared), Some(own)) = (of(PredictorKind::Shared), of(PredictorKind::TargetOnly))
     else {
-        return Ok((
-            candidates
-                .first()
-                .map_or(PredictorKind::TargetOnly, |one| one.kind),
-            "it is the only one".into(),
-        ));
+        return Ok(match candidates.first().map(|one| one.kind) {
+            None | Some(PredictorKind::TargetOnly) => (
+                PredictorKind::TargetOnly,
+                "no source task of the same kind is known, so the target's own rows are taken"
+                    .into(),
+            ),
+            Some(kind) => (kind, "it is the only one".into()),
+        });
     };
     let (Some(with), Some(without)) = (shared.held_out, own.held_out) else {
         return Ok((

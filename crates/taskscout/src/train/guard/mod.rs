@@ -211,8 +211,9 @@ pub fn choose(
         .iter()
         .map(|&target| {
             let rows = check_rows(data, target)?;
-            if let Some(shared) = oracle.shared_predictor(data, model, target)? {
-                let mut candidates = vec![shared];
+            let shared = oracle.shared_predictor(data, model, target)?;
+            if shared.is_some() || model.pool.is_some() {
+                let mut candidates: Vec<Predictor> = shared.into_iter().collect();
                 candidates.extend(own(target)?);
                 let (kind, reason) = kin::verdict(data, target, &candidates, rows)?;
                 return Ok(Choice {

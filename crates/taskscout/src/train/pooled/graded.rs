@@ -2,6 +2,7 @@
 
 use faer::Mat;
 
+use super::level;
 use super::shadow::Shadow;
 use crate::data::Statistics;
 use crate::error::Result;
@@ -15,13 +16,14 @@ const NOISE_ROWS: f64 = 2.0;
 const NOISE_PART: f64 = 0.3;
 /// Coefficients that a precision's last value counts for in its next.
 const INERTIA: f64 = 1e-2;
-/// What each group but the first is given to begin with, relative to the labels: little or much.
+/// What each group but a constant is given to begin with, relative to the labels: little or much.
 const STARTS: [f64; 2] = [0.03, 1.0];
-/// Precision of the first group, a constant as a rule, relative to the labels: it is hardly held.
-const FIRST: f64 = 0.1;
+/// Precision of a constant, relative to the labels: it is hardly held.
+const CONSTANT: f64 = 0.1;
 
 /// Coefficients of an output from a task's rows alone. Precisions of the groups and noise come from
-/// the marginal likelihood, by MacKay's fixed point from more than one start.
+/// the marginal likelihood, by MacKay's fixed point from more than one start. A first group of a
+/// single feature is taken for a constant, if there are others beside it.
 ///
 /// # Errors
 /// A breakdown of the numerics.
@@ -45,11 +47,19 @@ fn settle(
     start: f64,
 ) -> Result<(f64, Vec<f64>)> {
     let (n, r) = (shadow.rows, shadow.rank());
-    let level = (rows.square(output) / n.max(1.0)).max(f64::MIN_POSITIVE);
+    let level = level(rows.square(output), n);
     let guess = NOISE_PART * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
+    let constant = count > 1 && groups.iter().filter(|&&group| group == 0).count() == 1;
+    let free = usize::from(constant)..count;
     let mut precisions: Vec<f64> = (0..count)
-        .map(|group| if group == 0 { FIRST } else { 1.0 / start } / level)
+        .map(|group| {
+            if free.contains(&group) {
+                1.0 / start / level
+            } else {
+                CONSTANT / level
+            }
+        })
         .collect();
     let mut noise = guess;
     let mut out = (f64::NEG_INFINITY, vec![0.0; groups.len()]);
@@ -79,13 +89,13 @@ fn settle(
         }
         let left = shadow.less(&mean);
         let residual = shadow.rest + linalg::dot(&left, &left) + NOISE_ROWS * guess;
-        let free = (n - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
-        for group in 1..count {
+        let spare = (n - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
+        for group in free.clone() {
             let wanted = (freedom[group].max(0.0) + INERTIA)
                 / (squares[group] + INERTIA / precisions[group]);
             precisions[group] = wanted.clamp(0.1 * precisions[group], 10.0 * precisions[group]);
         }
-        noise = (residual / free).max(1e-9 * guess);
+        noise = (residual / spare).max(1e-9 * guess);
         out = (evidence, mean);
     }
     Ok(out)

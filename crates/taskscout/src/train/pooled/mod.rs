@@ -6,8 +6,10 @@
 //! target with known features then starts from what its family has in common, and its own rows decide
 //! how far it departs from there.
 
+mod candidates;
 mod component;
 mod graded;
+mod over;
 mod plan;
 mod pool;
 mod prior;
@@ -19,17 +21,20 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use component::Posterior;
+pub use over::PooledOver;
 pub(crate) use plan::{Candidate, allocate};
 pub use pool::{Pool, PoolTask};
 pub use prior::{Departure, Prior};
 
 use self::pool::{Basis, Families, Piles};
-use super::guard::{self, Head, Predictor, PredictorKind};
-use super::{FoldFit, TrainContext, Trainer};
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use super::{FoldFit, Predictor, TrainContext, Trainer};
+use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model, Phi, Representation as _, TaskMap};
+
+/// Mean square of labels below which there is nothing to learn.
+const NO_LABELS: f64 = 1e-200;
 
 /// A choice of feature groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +72,8 @@ pub struct FeatureSet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pooled {
-    /// Sizes of the groups of features, each with penalties of its own; one group if empty.
+    /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
+    /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
     /// Sets of groups, the one with the smallest held-out error on the targets is taken; all groups
     /// if empty.
@@ -102,10 +108,10 @@ impl Pooled {
                 ),
             ));
         }
-        if !(self.worth > 0.0) {
+        if !(self.worth > 0.0 && self.worth.is_finite()) {
             return Err(Error::setting(
                 "worth",
-                format!("is {}: give a number of rows above 0", self.worth),
+                format!("is {}: give a finite number of rows above 0", self.worth),
             ));
         }
         let count = self.groups.len().max(1);
@@ -170,10 +176,7 @@ impl Pooled {
         bases: Vec<(String, Basis)>,
     ) -> Result<(String, Pool)> {
         if data.outputs() != 1 {
-            return Err(Error::setting(
-                "outputs",
-                "is above 1, which partial pooling does not learn: make every output a task",
-            ));
+            return Err(one_output());
         }
         let piles = Piles::of(data, context.stages.as_deref());
         let mut best: Option<(f64, String, Pool)> = None;
@@ -188,24 +191,6 @@ impl Pooled {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
         Ok((name, pool))
-    }
-
-    /// Held-out error of what a pool says of the targets, each in units of its labels' squares.
-    fn held_out(&self, data: &TaskData, pool: &Pool, seen: TargetRows) -> Result<f64> {
-        let mut total = 0.0;
-        for (target, known) in pool.targets.iter().enumerate() {
-            let Some((_, prior)) = known else { continue };
-            let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
-            let departure = prior.departure(&rows, 0)?;
-            for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
-                let rest = |at: usize| at != fold && seen.sees(at);
-                let rows = pool.target_statistics(data, target, rest)?;
-                let learnt = prior.update(&rows, 0, departure)?;
-                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-                total += unseen.residual(0, &learnt).max(0.0) / level(data, target)?;
-            }
-        }
-        Ok(total)
     }
 
     fn model(&self, data: &TaskData, (name, pool): (String, Pool)) -> Result<Model> {
@@ -256,114 +241,21 @@ impl Pooled {
             pool: Some(Arc::new(pool)),
         })
     }
-
-    /// What the pool makes of the target's rows, with its held-out error.
-    fn shared(&self, data: &TaskData, pool: &Pool, target: usize) -> Result<Option<Predictor>> {
-        let Some(prior) = pool.prior(target) else {
-            return Ok(None);
-        };
-        let folds = guard::comparable_folds(data, target);
-        let rows = pool.target_statistics(data, target, |_| true)?;
-        // Two numbers that all rows have a say in; what is held out is held out of all else.
-        let departure = prior.departure(&rows, 0)?;
-        let shared = |fold: Option<usize>| -> Result<Vec<f64>> {
-            let rows = pool.target_statistics(data, target, |at| Some(at) != fold)?;
-            prior.update(&rows, 0, departure)
-        };
-        let mut error = None;
-        if let Some(folds) = &folds {
-            let mut total = 0.0;
-            for &fold in folds {
-                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-                total += unseen.residual(0, &shared(Some(fold))?);
-            }
-            error = guard::mean_errors(data, target, folds, &[total])
-                .first()
-                .copied();
-        }
-        let mut predictor = unpick(data, pool, &shared(None)?);
-        predictor.held_out = error;
-        Ok(Some(predictor))
-    }
-
-    /// What a target's rows give by themselves, on the set of features that its held-out rows speak
-    /// for.
-    fn own(&self, data: &TaskData, target: usize) -> Result<Predictor> {
-        let mut best: Option<(f64, Vec<f64>, &Basis)> = None;
-        let bases = self.bases(data.feature_dim());
-        let folds = guard::comparable_folds(data, target);
-        for (_, basis) in &bases {
-            let rows = |wanted: &dyn Fn(usize) -> bool| {
-                let mut total = crate::data::Statistics::new(basis.columns.len(), data.outputs());
-                let entry = &data.targets()[target];
-                for (fold, statistics) in entry.folds.iter().enumerate() {
-                    if wanted(fold) {
-                        total.merge(&statistics.pick(&basis.columns)?)?;
-                    }
-                }
-                Ok::<_, Error>(total)
-            };
-            let mut error = f64::INFINITY;
-            if let Some(folds) = &folds {
-                let mut total = 0.0;
-                for &fold in folds {
-                    let learnt = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
-                    total += rows(&|at| at == fold)?.residual(0, &learnt);
-                }
-                error = guard::mean_errors(data, target, folds, &[total])[0];
-            }
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((
-                    error,
-                    graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
-                    basis,
-                ));
-            }
-        }
-        let Some((error, learnt, basis)) = best else {
-            return Err(Error::setting("sets", "is empty: name at least one"));
-        };
-        let mut coefficients = vec![0.0; data.feature_dim()];
-        for (column, value) in basis.columns.iter().zip(&learnt) {
-            coefficients[*column] = *value;
-        }
-        Ok(Predictor {
-            kind: PredictorKind::TargetOnly,
-            coefficients: vec![coefficients],
-            head: None,
-            held_out: folds.map(|_| error),
-        })
-    }
 }
 
-/// Mean square of a target's labels.
-fn level(data: &TaskData, target: usize) -> Result<f64> {
-    let rows = data.target_statistics(target, TargetRows::All)?;
-    Ok((rows.square(0) / rows.count().max(1) as f64).max(f64::MIN_POSITIVE))
+/// What is wrong with rows of several outputs.
+pub(crate) fn one_output() -> Error {
+    Error::setting(
+        "outputs",
+        "is above 1, which partial pooling does not learn: make every output a task",
+    )
 }
 
-/// Coefficients on the basis of a pool as a predictor.
-fn unpick(data: &TaskData, pool: &Pool, learnt: &[f64]) -> Predictor {
-    let d = data.feature_dim();
-    let mut on_features = vec![0.0; d];
-    let width = pool.basis.network.as_ref().map_or(0, |phi| phi.dim());
-    let mut on_network = vec![0.0; width];
-    for (&column, &value) in pool.basis.columns.iter().zip(learnt) {
-        if column < d {
-            on_features[column] = value;
-        } else {
-            on_network[column - d] = value;
-        }
-    }
-    Predictor {
-        kind: PredictorKind::Shared,
-        coefficients: vec![on_features],
-        head: pool.basis.network.as_ref().map(|phi| Head {
-            representation: phi.clone(),
-            coefficients: vec![on_network],
-        }),
-        held_out: None,
-    }
+/// Mean square of labels, in whose units all guesses are; one where they are all zero, or there are
+/// none.
+fn level(square: f64, rows: f64) -> f64 {
+    let level = square / rows;
+    if level > NO_LABELS { level } else { 1.0 }
 }
 
 impl Trainer for Pooled {
@@ -396,74 +288,5 @@ impl Trainer for Pooled {
 
     fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
         self.own(data, target).map(Some)
-    }
-}
-
-/// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
-/// its own from the source tasks, and stands beside the features.
-#[derive(Debug, Clone)]
-pub struct PooledOver {
-    /// How what the network gives is pooled; its groups are those of the features.
-    pub pooled: Pooled,
-    /// The oracle of the network.
-    pub network: Arc<dyn Trainer>,
-}
-
-impl Trainer for PooledOver {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        self.pooled.validate(data.feature_dim())?;
-        let sources = TrainContext {
-            targets: TargetRows::None,
-            ..context.clone()
-        };
-        let inner = self.network.fit(data, &sources)?;
-        let mut bases = self.pooled.bases(data.feature_dim());
-        bases.truncate(1);
-        for (name, basis) in &mut bases {
-            let d = data.feature_dim();
-            let next = basis.groups.iter().max().map_or(0, |last| last + 1);
-            let k = inner.representation.dim();
-            basis.columns.extend(d..d + k);
-            basis.groups.extend(std::iter::repeat_n(next, k));
-            basis.network = Some(inner.representation.clone());
-            name.push_str(" and a network");
-        }
-        let best = self.pooled.best(data, context, bases)?;
-        let mut model = self.pooled.model(data, best)?;
-        model.start = inner.start;
-        Ok(model)
-    }
-
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        Ok((self.fit(data, context)?, Vec::new()))
-    }
-
-    fn shared_predictor(
-        &self,
-        data: &TaskData,
-        model: &Model,
-        target: usize,
-    ) -> Result<Option<Predictor>> {
-        self.pooled.shared_predictor(data, model, target)
-    }
-
-    fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
-        self.pooled.own_predictor(data, target)
-    }
-
-    fn most_directions(&self, features: usize) -> usize {
-        self.network.most_directions(features)
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
-    }
-
-    fn warm_starts(&self) -> bool {
-        self.network.warm_starts()
     }
 }

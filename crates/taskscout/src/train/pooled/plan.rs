@@ -23,7 +23,7 @@ const PORTIONS: usize = 100;
 
 /// A group of features, as far as a plan needs it.
 struct Group {
-    /// Its share in the squares of a prediction.
+    /// Its share in the squares of a prediction, over the noise variance.
     weight: f64,
     /// Mean square of one feature, over the noise variance.
     size: f64,
@@ -38,6 +38,8 @@ struct Ground {
     groups: Vec<Group>,
     /// Task features in use.
     features: Vec<usize>,
+    /// Those of the target.
+    target: Vec<f64>,
     worth: f64,
 }
 
@@ -53,8 +55,8 @@ pub(crate) struct Candidate {
 }
 
 /// How a budget serves the targets best: rows for each candidate, fewer than the budget where kin
-/// have no more left. `pool` is what has been learnt
-/// so far; without it, tasks are taken to be as alike as their features.
+/// have no more left. `pool` is what has been learnt so far; without it, tasks are taken to be as
+/// alike as their features.
 pub(crate) fn allocate(
     pool: Option<&Pool>,
     targets: &[Vec<f64>],
@@ -67,45 +69,45 @@ pub(crate) fn allocate(
         .map(|(index, target)| Ground::of(pool, index, target, candidates))
         .collect();
     let portion = budget.div_ceil(PORTIONS).max(1);
-    let mut rows: Vec<f64> = candidates.iter().map(|c| c.rows as f64).collect();
+    let mut rows: Vec<usize> = candidates.iter().map(|c| c.rows).collect();
     let mut out = vec![0; candidates.len()];
     let mut left = budget;
     while left > 0 {
+        let now = |index: usize| portion.min(left).min(candidates[index].left - out[index]);
+        let doubts = grounds
+            .iter()
+            .map(|ground| ground.doubts(candidates, &rows))
+            .collect::<Result<Vec<_>>>()?;
         let mut best: Option<(f64, usize)> = None;
-        let before = doubt(&grounds, targets, candidates, &rows)?;
-        for index in 0..candidates.len() {
-            let now = portion.min(left).min(candidates[index].left - out[index]);
-            if now == 0 || !grounds.iter().any(|ground| ground.has(&candidates[index])) {
+        for (index, candidate) in candidates.iter().enumerate() {
+            if now(index) == 0 || !grounds.iter().any(|ground| ground.has(candidate)) {
                 continue;
             }
-            rows[index] += now as f64;
-            let gain = (before - doubt(&grounds, targets, candidates, &rows)?) / now as f64;
-            rows[index] -= now as f64;
+            let change = (rows[index], rows[index] + now(index));
+            let gains = grounds
+                .iter()
+                .zip(&doubts)
+                .map(|(ground, doubts)| ground.gain(doubts, candidate, change));
+            let gain = gains.sum::<f64>() / now(index) as f64;
             if best.is_none_or(|(most, _)| gain > most * (1.0 + 1e-9)) {
                 best = Some((gain, index));
             }
         }
         let Some((_, index)) = best else { break };
-        let now = portion.min(left).min(candidates[index].left - out[index]);
-        rows[index] += now as f64;
+        let now = now(index);
+        rows[index] += now;
         out[index] += now;
         left -= now;
     }
     Ok(out)
 }
 
-/// The doubt about all targets that rows leave, in units of the noise.
-fn doubt(
-    grounds: &[Ground],
-    targets: &[Vec<f64>],
-    candidates: &[Candidate],
-    rows: &[f64],
-) -> Result<f64> {
-    grounds
-        .iter()
-        .zip(targets)
-        .map(|(ground, target)| ground.doubt(target, candidates, rows))
-        .sum()
+/// What rows leave open of a group of features.
+struct Doubt {
+    /// Covariance of the shared part, over the family's task features.
+    covariance: Mat<f64>,
+    /// The same times the target's features.
+    of_target: Vec<f64>,
 }
 
 impl Ground {
@@ -128,15 +130,17 @@ impl Ground {
                         .map(|(_, size)| *size)
                         .collect();
                     let weight: f64 = sizes.iter().sum();
+                    let weight = weight / component.noise;
                     Group {
                         weight,
-                        size: weight / sizes.len().max(1) as f64 / component.noise,
+                        size: weight / sizes.len().max(1) as f64,
                         shared: shared.iter().map(|row| row[group]).collect(),
                         own: 1.0 / own[group],
                     }
                 });
                 Self {
                     groups: groups.collect(),
+                    target: family.shared.iter().map(|&i| target[i]).collect(),
                     features: family.shared.clone(),
                     worth: pool.worth,
                 }
@@ -181,6 +185,7 @@ impl Ground {
                 shared: features.iter().map(size).collect(),
                 own: 0.1,
             }],
+            target: features.iter().map(|&i| target[i]).collect(),
             features,
             worth: super::Pooled::default().worth,
         }
@@ -193,29 +198,59 @@ impl Ground {
             .any(|&index| candidate.features[index].abs() > 0.0)
     }
 
-    fn doubt(&self, target: &[f64], candidates: &[Candidate], rows: &[f64]) -> Result<f64> {
+    /// A task's features, those of the family.
+    fn part(&self, features: &[f64]) -> Vec<f64> {
+        self.features.iter().map(|&index| features[index]).collect()
+    }
+
+    /// What `n` rows of a task tell of what its family shares.
+    fn told(&self, group: &Group, n: usize) -> f64 {
+        if n == 0 {
+            return 0.0;
+        }
+        let counted = n as f64 / (1.0 + n as f64 / self.worth);
+        1.0 / (group.own + 1.0 / (counted * group.size))
+    }
+
+    /// What rows of the candidates leave open, by group.
+    fn doubts(&self, candidates: &[Candidate], rows: &[usize]) -> Result<Vec<Doubt>> {
         let q = self.features.len();
-        let wanted = Mat::from_fn(q, 1, |i, _| target[self.features[i]]);
-        let mut total = 0.0;
-        for group in &self.groups {
+        let doubt = |group: &Group| {
             let mut matrix = Mat::<f64>::zeros(q, q);
             (0..q).for_each(|i| matrix[(i, i)] = group.shared[i]);
             for (candidate, &n) in candidates.iter().zip(rows) {
-                if n <= 0.0 || !self.has(candidate) {
-                    continue;
-                }
-                let counted = n / (1.0 + n / self.worth);
-                let told = 1.0 / (group.own + 1.0 / (counted * group.size));
-                for (j, &b) in self.features.iter().enumerate() {
-                    for (i, &a) in self.features.iter().enumerate() {
-                        matrix[(i, j)] += told * candidate.features[a] * candidate.features[b];
+                let told = self.told(group, n);
+                if told > 0.0 {
+                    let u = self.part(&candidate.features);
+                    for j in 0..q {
+                        (0..q).for_each(|i| matrix[(i, j)] += told * u[i] * u[j]);
                     }
                 }
             }
             let factor = linalg::cholesky(matrix.as_ref(), "what rows tell of a family")?;
-            let solved = factor.solve(wanted.as_ref());
-            total += group.weight * linalg::inner(wanted.as_ref(), solved.as_ref());
-        }
-        Ok(total)
+            let covariance = factor.solve(Mat::identity(q, q).as_ref());
+            let of_target = linalg::apply(covariance.as_ref(), &self.target);
+            Ok(Doubt {
+                covariance,
+                of_target,
+            })
+        };
+        self.groups.iter().map(doubt).collect()
+    }
+
+    /// By how much more rows of a candidate lower the doubt about the target, in units of the noise.
+    fn gain(&self, doubts: &[Doubt], candidate: &Candidate, (from, to): (usize, usize)) -> f64 {
+        let u = self.part(&candidate.features);
+        let gain = |(group, doubt): (&Group, &Doubt)| {
+            // A matrix that grows by `t u uᵀ` (Sherman and Morrison).
+            let more = self.told(group, to) - self.told(group, from);
+            let seen = linalg::dot(&u, &doubt.of_target);
+            let open = linalg::quadratic(doubt.covariance.as_ref(), &u);
+            group.weight * more * seen * seen / (1.0 + more * open)
+        };
+        self.groups.iter().zip(doubts).map(gain).sum()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,7 +99,8 @@ impl Piles {
     pub(super) fn of(data: &TaskData, stages: Option<&[Stage]>) -> Self {
         let (mut piles, mut index): (Vec<Pile>, HashMap<Vec<u64>, usize>) = Default::default();
         for (at, entry) in data.sources().iter().enumerate() {
-            if stages.is_some_and(|stages| !stages.contains(&entry.stage)) {
+            let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
+            if !wanted || entry.statistics.count() == 0 {
                 continue;
             }
             let key = entry.task.iter().map(|value| value.to_bits()).collect();
@@ -301,13 +302,8 @@ fn family(
     let members: Vec<&Pile> = piles
         .piles
         .iter()
-        .filter(|pile| piles.cluster_of(&pile.features) == Some(cluster) && pile.rows > 0)
+        .filter(|pile| piles.cluster_of(&pile.features) == Some(cluster))
         .collect();
-    if members.is_empty() {
-        return Err(Error::State(
-            "no source task of a family has rows: collect some first".into(),
-        ));
-    }
     let evidence: Vec<Evidence> = members
         .par_iter()
         .map(|pile| {
