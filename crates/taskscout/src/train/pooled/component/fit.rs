@@ -48,7 +48,14 @@ struct Reduced {
 
 /// What a solution tells of a task.
 struct Outcome {
-    posterior: Posterior,
+    /// The mean of its coefficients.
+    mean: Vec<f64>,
+    /// Covariance of its residual, given `M`.
+    open: Mat<f64>,
+    /// `P L`: how much of `M`'s doubt is left.
+    kept: Mat<f64>,
+    /// The same times that doubt.
+    half: Mat<f64>,
     own: Vec<f64>,
     own_variances: Vec<f64>,
     /// Sum of squared residuals.
@@ -123,7 +130,8 @@ impl<'a> Fit<'a> {
         let means = Mat::from_fn(d, q, |a, j| flat[(j * d + a, 0)]);
         let outcomes = (0..self.tasks.len())
             .into_par_iter()
-            .map(|index| self.outcome(index, &reduced[index], &own, (&means, &covariance)))
+            .zip(reduced)
+            .map(|(index, reduced)| self.outcome(index, reduced, &own, (&means, &covariance)))
             .collect();
         Ok(Solution {
             means,
@@ -136,7 +144,7 @@ impl<'a> Fit<'a> {
     fn outcome(
         &self,
         index: usize,
-        reduced: &Reduced,
+        reduced: Reduced,
         own: &[f64],
         (means, covariance): (&Mat<f64>, &Mat<f64>),
     ) -> Outcome {
@@ -152,23 +160,27 @@ impl<'a> Fit<'a> {
         let residual = linalg::apply(reduced.open.as_ref(), &left);
         let mean: Vec<f64> = common.iter().zip(&residual).map(|(m, r)| m + r).collect();
         // With P the residual's covariance given M and L its precisions, θ is P L M u plus what
-        // rows say, so M's doubt enters through P L, and the residual's through 1 − P L.
+        // rows say, so M's doubt V enters through P L, and the residual's through 1 − P L.
+        let Reduced { open, gram, .. } = reduced;
         let shared = spread(covariance.as_ref(), &task.shared, d);
-        let kept = Mat::from_fn(d, d, |a, b| reduced.open[(a, b)] * own[b]);
+        let kept = Mat::from_fn(d, d, |a, b| open[(a, b)] * own[b]);
         let half = linalg::product(kept.as_ref(), shared.as_ref());
-        let covariance = &reduced.open + linalg::product(half.as_ref(), kept.transpose());
-        let lost = Mat::from_fn(d, d, |a, b| f64::from(u8::from(a == b)) - kept[(a, b)]);
-        let half = linalg::product(lost.as_ref(), shared.as_ref());
         let own_variances = (0..d)
             .map(|a| {
-                reduced.open[(a, a)] + (0..d).map(|b| half[(a, b)] * lost[(a, b)]).sum::<f64>()
+                let inner: f64 = (0..d).map(|b| half[(a, b)] * kept[(a, b)]).sum();
+                open[(a, a)] + (shared[(a, a)] - 2.0 * half[(a, a)] + inner).max(0.0)
             })
             .collect();
-        let freedom = linalg::inner(task.gram.as_ref(), covariance.as_ref()) / noise;
+        // tr A (P + P L V L P), of which A P is 1 − L P and A P L the Schur complement.
+        let closed: f64 = (0..d).map(|a| own[a] * open[(a, a)]).sum();
+        let freedom = d as f64 - closed + linalg::inner(gram.as_ref(), half.as_ref());
         Outcome {
             squares: task.residual(&mean).max(0.0),
             free: (task.rows - freedom).max(0.0),
-            posterior: Posterior { mean, covariance },
+            mean,
+            open,
+            kept,
+            half,
             own: residual,
             own_variances,
         }
@@ -231,8 +243,12 @@ impl<'a> Fit<'a> {
             groups: self.groups.to_vec(),
             tasks: solution
                 .outcomes
-                .into_iter()
-                .map(|outcome| outcome.posterior)
+                .into_par_iter()
+                .map(|outcome| Posterior {
+                    covariance: outcome.open
+                        + linalg::product(outcome.half.as_ref(), outcome.kept.transpose()),
+                    mean: outcome.mean,
+                })
                 .collect(),
         }
     }
