@@ -110,3 +110,121 @@ fn first_explains(rows: &Statistics, output: usize) -> f64 {
         0.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::Samples;
+    use crate::rng::{Purpose, Rng, derive};
+    use crate::train::ridge;
+
+    fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
+        (0..n).map(|_| StandardNormal.sample(rng)).collect()
+    }
+
+    /// Rows of a constant and of normal features.
+    fn rows(truth: &[f64], n: usize, noise: f64, rng: &mut Rng) -> Statistics {
+        let mut x = normals(n * truth.len(), rng);
+        x.chunks_mut(truth.len()).for_each(|row| row[0] = 1.0);
+        let clean = x.chunks(truth.len()).map(|row| linalg::dot(row, truth));
+        let y = clean
+            .zip(normals(n, rng))
+            .map(|(y, e)| y + noise * e)
+            .collect();
+        let mut statistics = Statistics::new(truth.len(), 1);
+        let samples = Samples::new(x, truth.len(), y, 1).unwrap();
+        statistics.accumulate(&samples).unwrap();
+        statistics
+    }
+
+    /// Squared errors of graded and of plain ridge, in the mean over draws: features are normal, so
+    /// they are those of the coefficients.
+    fn errors(truth: impl Fn(&mut Rng) -> Vec<f64>, groups: &[usize], n: usize) -> [f64; 2] {
+        let mut total = [0.0; 2];
+        for seed in 0..30 {
+            let rng = &mut derive(seed, Purpose::Test, &[11]);
+            let truth = truth(rng);
+            let rows = rows(&truth, n, 0.5, rng);
+            let plain = ridge(&rows, 0).unwrap().coefficients;
+            for (total, found) in total
+                .iter_mut()
+                .zip([fit(&rows, 0, groups).unwrap(), plain])
+            {
+                let squares = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));
+                *total += squares.sum::<f64>() / 30.0;
+            }
+        }
+        total
+    }
+
+    #[test]
+    fn groups_of_different_size_get_penalties_of_their_own() {
+        let groups: Vec<usize> = (0..36)
+            .map(|i| [0, 1, 1, 1, 1, 1].get(i).copied().unwrap_or(2))
+            .collect();
+        let truth = |rng: &mut Rng| {
+            let size = |i: usize| if i < 6 { 2.0 } else { 0.05 };
+            normals(36, rng)
+                .iter()
+                .enumerate()
+                .map(|(i, z)| size(i) * z)
+                .collect()
+        };
+        let [graded, plain] = errors(truth, &groups, 25);
+        assert!(graded < 0.4 * plain, "{graded} {plain}");
+        // Where all are alike, little is lost.
+        let [graded, plain] = errors(|rng| normals(36, rng), &groups, 60);
+        assert!(graded < 1.1 * plain, "{graded} {plain}");
+    }
+
+    #[test]
+    fn a_constant_is_not_shrunk() {
+        for n in [2, 5, 40] {
+            let rng = &mut derive(n as u64, Purpose::Test, &[12]);
+            let truth = [[300.0].as_slice(), &[0.0; 12]].concat();
+            let found = fit(
+                &rows(&truth, n, 0.1, rng),
+                0,
+                &[[0].as_slice(), &[1; 12]].concat(),
+            );
+            let found = found.unwrap();
+            assert!((found[0] - 300.0).abs() < 0.3, "{n} rows: {}", found[0]);
+            assert!(
+                found[1..].iter().all(|value| value.abs() < 0.3),
+                "{found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_single_group_is_shrunk() {
+        let [graded, plain] = errors(|_| vec![0.0; 20], &[0; 20], 30);
+        assert!(graded < 1.1 * plain && graded < 0.03, "{graded} {plain}");
+    }
+
+    #[test]
+    fn labels_that_are_all_zero_or_few_break_nothing() {
+        let rng = &mut derive(3, Purpose::Test, &[13]);
+        for (n, size) in [
+            (0, 1.0),
+            (1, 0.0),
+            (1, 1e-6),
+            (3, 1e6),
+            (50, 0.0),
+            (50, 1e-90),
+        ] {
+            let truth = [size, size, 0.0, 0.0];
+            let found = fit(&rows(&truth, n, 0.0, rng), 0, &[0, 1, 1, 2]).unwrap();
+            assert!(
+                found
+                    .iter()
+                    .all(|value| value.is_finite() && value.abs() <= 2.0 * size),
+                "{found:?}"
+            );
+        }
+    }
+}

@@ -5,9 +5,11 @@
 //! first part, so that a neutral attitude or a hovering thrust is zero for all of them. Rows are drawn
 //! without replacement: a task has as many as were recorded.
 
+mod scaling;
+mod tasks;
+
 use faer::Mat;
 use rand_distr::{Distribution as _, StandardUniform};
-use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::error::{Error, Result};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
@@ -15,23 +17,9 @@ use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::train::Predictor;
 
+pub use self::scaling::Scaling;
+pub use self::tasks::{RecordedTask, TaskKnowledge};
 use crate::logs::{Logs, Recording};
-
-/// Metres a second that count as one in task features, to keep their powers near one.
-const WIND_UNIT: f64 = 10.0;
-/// Highest power of the wind.
-const WIND_DEGREE: u32 = 2;
-
-/// What is known of a task beside its rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TaskKnowledge {
-    /// Its vehicle, its axis and, up to a square, the wind: one-hot ⊗ polynomial of the wind.
-    #[default]
-    Wind,
-    /// Nothing but which one it is: one-hot.
-    OneHot,
-}
 
 /// How recordings become tasks.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,42 +30,6 @@ pub struct RecordedConfig {
     pub knowledge: TaskKnowledge,
     /// The part of a recording, from its start, that may be learnt from.
     pub train_share: f64,
-}
-
-/// A recording's output as a task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecordedTask {
-    /// Its name.
-    pub name: String,
-    /// Its vehicle; empty if unknown.
-    pub vehicle: String,
-    /// Its output.
-    pub axis: String,
-    /// The mean wind in metres a second, where it is known.
-    pub wind: Option<f64>,
-    /// Rows that may be learnt from.
-    pub rows: usize,
-    recording: usize,
-    output: usize,
-    /// Its parameters `w`.
-    vector: Vec<f64>,
-}
-
-impl RecordedTask {
-    /// Its parameters `w`.
-    #[must_use]
-    pub fn vector(&self) -> &[f64] {
-        &self.vector
-    }
-}
-
-/// Mean and scale of the inputs of a vehicle.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scaling {
-    /// What is subtracted.
-    pub mean: Vec<f64>,
-    /// What is then divided by.
-    pub scale: Vec<f64>,
 }
 
 /// Rows that judge predictors of a target.
@@ -105,8 +57,8 @@ impl Recorded {
     /// [`Logs::find`] gives them.
     ///
     /// # Errors
-    /// A recording too short to be split, nothing beside the target, or features of another number
-    /// of inputs.
+    /// A recording too short to be split, a target that there is not, nothing beside the target, or
+    /// features of another number of inputs.
     pub fn new(logs: Logs, targets: &[(usize, usize)], config: RecordedConfig) -> Result<Self> {
         if !(config.train_share > 0.0 && config.train_share < 1.0) {
             return Err(Error::setting(
@@ -127,30 +79,24 @@ impl Recorded {
                 ),
             ));
         }
-        let mut tasks = plain_tasks(&logs, config.train_share)?;
+        let mut tasks = tasks::plain(&logs, config.train_share)?;
         let position = |&(recording, output): &(usize, usize)| {
             let same = |task: &RecordedTask| (task.recording, task.output) == (recording, output);
-            tasks.iter().position(same)
+            tasks.iter().position(same).ok_or_else(|| {
+                Error::State(format!(
+                    "there is no output {output} of recording {recording} to be a target: the logs have {} recordings",
+                    logs.recordings.len()
+                ))
+            })
         };
-        let targets: Vec<usize> = targets.iter().filter_map(position).collect();
+        let targets = targets.iter().map(position).collect::<Result<Vec<_>>>()?;
         if tasks.len() <= targets.len().min(1) {
             return Err(Error::State(
                 "there is no recording beside the target: give more of them".into(),
             ));
         }
-        let task_features = match config.knowledge {
-            TaskKnowledge::OneHot => {
-                let count = tasks.len();
-                for (index, task) in tasks.iter_mut().enumerate() {
-                    task.vector = (0..count)
-                        .map(|i| f64::from(u8::from(i == index)))
-                        .collect();
-                }
-                FeatureMap::identity(count)?
-            }
-            TaskKnowledge::Wind => winds(&mut tasks)?,
-        };
-        let scalings = scalings(&logs, config.train_share);
+        let task_features = config.knowledge.describe(&mut tasks)?;
+        let scalings = scaling::by_recording(&logs, config.train_share);
         let mut world = Self {
             logs,
             config,
@@ -227,7 +173,7 @@ impl Recorded {
     pub fn draw(&self, task: usize, before: usize, n: usize, seed: u64) -> Result<Samples> {
         let mut rng = derive(seed, Purpose::Collect, &[task as u64]);
         let known = &self.tasks[task];
-        if before + n > known.rows {
+        if before.saturating_add(n) > known.rows {
             return Err(Error::State(format!(
                 "{} has {} rows to learn from, of which {before} are taken: ask for at most {}",
                 known.name,
@@ -341,13 +287,6 @@ impl Recorded {
     }
 }
 
-impl Scaling {
-    fn push(&self, row: &[f64], out: &mut Vec<f64>) {
-        let standard = row.iter().zip(&self.mean).zip(&self.scale);
-        out.extend(standard.map(|((x, mean), scale)| (x - mean) / scale));
-    }
-}
-
 /// All rows in random order.
 fn shuffled(rows: usize, rng: &mut Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
@@ -362,117 +301,4 @@ fn shuffled(rows: usize, rng: &mut Rng) -> Vec<usize> {
 /// Rows of a recording that may be learnt from.
 fn train_rows(recording: &Recording, share: f64) -> usize {
     (share * recording.rows() as f64) as usize
-}
-
-fn plain_tasks(logs: &Logs, share: f64) -> Result<Vec<RecordedTask>> {
-    let mut tasks = Vec::new();
-    for (index, recording) in logs.recordings.iter().enumerate() {
-        let rows = train_rows(recording, share);
-        if rows < 2 || recording.rows() - rows < 2 {
-            return Err(Error::State(format!(
-                "{} has {} rows, too few to learn from some and to judge with others: leave it out",
-                recording.name,
-                recording.rows()
-            )));
-        }
-        for (output, axis) in recording.outputs.iter().enumerate() {
-            let flight = recording.flight.as_ref();
-            tasks.push(RecordedTask {
-                name: recording.task_name(output),
-                vehicle: flight.map(|name| name.vehicle.clone()).unwrap_or_default(),
-                axis: axis.clone(),
-                wind: recording.wind.map(|wind| wind.mean_m_s),
-                rows,
-                recording: index,
-                output,
-                vector: Vec::new(),
-            });
-        }
-    }
-    Ok(tasks)
-}
-
-/// Gives tasks their parameters, `(one-hot of vehicle and axis, wind, number)`, and returns their
-/// features: for each vehicle and axis the powers of the wind, as far as its recordings tell them
-/// apart.
-fn winds(tasks: &mut [RecordedTask]) -> Result<FeatureMap> {
-    let mut groups: Vec<(String, String)> = Vec::new();
-    for task in tasks.iter() {
-        let key = (task.vehicle.clone(), task.axis.clone());
-        if !groups.contains(&key) {
-            groups.push(key);
-        }
-    }
-    let parameters = groups.len() + 2;
-    let mut exponents = Vec::new();
-    for (group, (vehicle, axis)) in groups.iter().enumerate() {
-        let members = || {
-            tasks
-                .iter()
-                .filter(|task| (&task.vehicle, &task.axis) == (vehicle, axis))
-        };
-        let mut speeds: Vec<f64> = members().filter_map(|task| task.wind).collect();
-        let known = speeds.len() == members().count();
-        speeds.sort_by(f64::total_cmp);
-        speeds.dedup();
-        let degree = if known {
-            WIND_DEGREE.min(speeds.len().saturating_sub(1) as u32)
-        } else {
-            0
-        };
-        for power in 0..=degree {
-            let mut row = vec![0; parameters];
-            row[group] = 1;
-            row[groups.len()] = power;
-            exponents.push(row);
-        }
-    }
-    for (number, task) in tasks.iter_mut().enumerate() {
-        let mut vector = vec![0.0; parameters];
-        let own = |key: &(String, String)| (&key.0, &key.1) == (&task.vehicle, &task.axis);
-        if let Some(group) = groups.iter().position(own) {
-            vector[group] = 1.0;
-        }
-        vector[groups.len()] = task.wind.unwrap_or(0.0) / WIND_UNIT;
-        vector[groups.len() + 1] = number as f64;
-        task.vector = vector;
-    }
-    FeatureMap::monomials(parameters, exponents)
-}
-
-/// For each recording, mean and standard deviation of its vehicle's inputs over what may be learnt
-/// from.
-fn scalings(logs: &Logs, share: f64) -> Vec<Scaling> {
-    let p = logs.inputs.len();
-    let vehicle = |recording: &Recording| recording.flight.as_ref().map(|f| f.vehicle.clone());
-    let of = |recording: &Recording| {
-        let own = vehicle(recording);
-        let (mut count, mut sums, mut squares) = (0.0, vec![0.0; p], vec![0.0; p]);
-        for other in logs.recordings.iter().filter(|other| vehicle(other) == own) {
-            let rows = other.x.chunks_exact(p).take(train_rows(other, share));
-            for row in rows {
-                count += 1.0;
-                for (j, x) in row.iter().enumerate() {
-                    sums[j] += x;
-                    squares[j] += x * x;
-                }
-            }
-        }
-        let mean: Vec<f64> = sums.iter().map(|sum| sum / count).collect();
-        let deviation = |j: usize| {
-            let variance: f64 = squares[j] / count - mean[j] * mean[j];
-            let scale = variance.max(0.0).sqrt();
-            // A constant input stays one.
-            if scale > 1e-6 * mean[j].abs().max(1e-6) {
-                scale
-            } else {
-                1.0
-            }
-        };
-        Scaling {
-            scale: (0..p).map(deviation).collect(),
-            mean,
-        }
-    };
-    logs.recordings.iter().map(of).collect()
 }
