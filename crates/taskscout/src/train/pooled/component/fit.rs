@@ -16,6 +16,11 @@ const INERTIA: f64 = 1e-2;
 /// else leave equations that features which hang together make singular.
 const LEAST_NOISE: f64 = 1e-10;
 
+/// Coefficients that the usual strangeness counts for in each task's own.
+const STRANGENESS_INERTIA: f64 = 6.0;
+/// How much stranger or more usual than its kin a task can be.
+const STRANGENESS_RANGE: (f64, f64) = (0.05, 100.0);
+
 /// A fit under way.
 pub(super) struct Fit<'a> {
     tasks: &'a [Evidence],
@@ -24,6 +29,9 @@ pub(super) struct Fit<'a> {
     pub(super) precisions: Vec<Vec<f64>>,
     /// Noise variances of the tasks.
     pub(super) noises: Vec<f64>,
+    /// Factors of the residuals' variances, task by task: one task that is not like the others must
+    /// not make all of them look strange.
+    pub(super) strangeness: Vec<f64>,
     /// Mean square of the labels.
     level: f64,
 }
@@ -82,6 +90,7 @@ impl<'a> Fit<'a> {
             groups,
             precisions: (0..=q).map(|j| vec![first(j) / level; count]).collect(),
             noises: vec![0.3 * level; tasks.len()],
+            strangeness: vec![1.0; tasks.len()],
             level,
         }
     }
@@ -99,15 +108,20 @@ impl<'a> Fit<'a> {
             .collect()
     }
 
+    /// Precisions of a task's residual.
+    fn own(&self, task: usize) -> Vec<f64> {
+        let usual = self.diagonal(self.shared()).into_iter();
+        usual
+            .map(|precision| precision / self.strangeness[task])
+            .collect()
+    }
+
     /// `M` and all residuals, for the precisions and the noise as they are.
     pub(super) fn solve(&self) -> Result<Solution> {
         let (d, q) = (self.groups.len(), self.shared());
-        let own = self.diagonal(q);
-        let reduced: Vec<Reduced> = self
-            .tasks
-            .par_iter()
-            .zip(&self.noises)
-            .map(|(task, &noise)| reduce(task, noise, &own))
+        let reduced: Vec<Reduced> = (0..self.tasks.len())
+            .into_par_iter()
+            .map(|index| reduce(&self.tasks[index], self.noises[index], &self.own(index)))
             .collect::<Result<_>>()?;
         let (mut matrix, mut rhs) = (Mat::<f64>::zeros(q * d, q * d), Mat::zeros(q * d, 1));
         for (task, reduced) in self.tasks.iter().zip(&reduced) {
@@ -131,7 +145,7 @@ impl<'a> Fit<'a> {
         let outcomes = (0..self.tasks.len())
             .into_par_iter()
             .zip(reduced)
-            .map(|(index, reduced)| self.outcome(index, reduced, &own, (&means, &covariance)))
+            .map(|(index, reduced)| self.outcome(index, reduced, (&means, &covariance)))
             .collect();
         Ok(Solution {
             means,
@@ -145,10 +159,10 @@ impl<'a> Fit<'a> {
         &self,
         index: usize,
         reduced: Reduced,
-        own: &[f64],
         (means, covariance): (&Mat<f64>, &Mat<f64>),
     ) -> Outcome {
         let (task, noise, d) = (&self.tasks[index], self.noises[index], self.groups.len());
+        let own = self.own(index);
         let common = linalg::apply(means.as_ref(), &task.shared);
         let fitted = linalg::apply(task.gram.as_ref(), &common);
         let left: Vec<f64> = task
@@ -200,13 +214,22 @@ impl<'a> Fit<'a> {
                 squares[j][group] += solution.means[(a, j)].powi(2);
             }
         }
-        for outcome in &solution.outcomes {
+        let usual = self.diagonal(q);
+        let mut strangeness = Vec::with_capacity(self.tasks.len());
+        for (outcome, scale) in solution.outcomes.iter().zip(&self.strangeness) {
+            let (mut told, mut size) = (0.0, 0.0);
             for (a, &group) in self.groups.iter().enumerate() {
-                let variance = outcome.own_variances[a];
-                freedom[q][group] += 1.0 - self.precisions[q][group] * variance;
-                squares[q][group] += outcome.own[a].powi(2);
+                let known = 1.0 - usual[a] / scale * outcome.own_variances[a];
+                let square = outcome.own[a].powi(2);
+                freedom[q][group] += known;
+                squares[q][group] += square / scale;
+                told += known.max(0.0);
+                size += usual[a] * square;
             }
+            let wanted = (size + STRANGENESS_INERTIA) / (told + STRANGENESS_INERTIA);
+            strangeness.push(wanted.clamp(STRANGENESS_RANGE.0, STRANGENESS_RANGE.1));
         }
+        self.strangeness = strangeness;
         for (index, precisions) in self.precisions.iter_mut().enumerate() {
             for (group, precision) in precisions.iter_mut().enumerate() {
                 let wanted = (freedom[index][group].max(0.0) + INERTIA)
