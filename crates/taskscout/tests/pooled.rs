@@ -325,6 +325,7 @@ fn odd_data_break_nothing() {
                 let own = oracle.own_predictor(&data, 0);
                 let own = own.unwrap_or_else(|error| panic!("{place}: {error}"));
                 let finite = |p: &Predictor| p.coefficients[0].iter().all(|c| c.is_finite());
+                let own = own.unwrap();
                 assert!(shared.iter().chain([&own]).all(finite), "{place}");
                 if target_rows == 200 {
                     let size = label(&[1.0, 1.0, 1.0]).abs();

@@ -54,15 +54,24 @@ fn tasks(seed: u64) -> Vec<Task> {
     ROWS.iter().enumerate().map(task).collect()
 }
 
+/// The prior precision of an unknown.
+fn precision(fit: &Fit<'_>, i: usize) -> f64 {
+    let usual = fit.precisions[(i / D).min(Q)][GROUPS[i % D]];
+    match (i / D).checked_sub(Q) {
+        Some(task) => usual / fit.strangeness[task],
+        None => usual,
+    }
+}
+
 /// Mean and covariance of `(M, r_1, …, r_T)`, from rows.
-fn dense(tasks: &[Task], precisions: &[Vec<f64>], noises: &[f64]) -> (Vec<f64>, Mat<f64>) {
+fn dense(tasks: &[Task], fit: &Fit<'_>) -> (Vec<f64>, Mat<f64>) {
     let size = D * (Q + tasks.len());
     let mut matrix = Mat::<f64>::zeros(size, size);
     let mut rhs = vec![0.0; size];
     for i in 0..size {
-        matrix[(i, i)] = precisions[(i / D).min(Q)][GROUPS[i % D]];
+        matrix[(i, i)] = precision(fit, i);
     }
-    for (index, (task, noise)) in tasks.iter().zip(noises).enumerate() {
+    for (index, (task, noise)) in tasks.iter().zip(&fit.noises).enumerate() {
         for (row, label) in task.x.chunks(D).zip(&task.y) {
             let mut z = vec![0.0; size];
             for a in 0..D {
@@ -108,7 +117,7 @@ fn a_solution_is_that_of_all_unknowns_at_once() {
             let solution = fit.solve().unwrap();
             fit.update(&solution);
         }
-        let (mean, covariance) = dense(&tasks, &fit.precisions, &fit.noises);
+        let (mean, covariance) = dense(&tasks, &fit);
         let found = Component::fit(&evidence, &GROUPS).unwrap();
         assert_eq!(found.precisions, fit.precisions);
         for i in 0..Q * D {
@@ -132,24 +141,38 @@ fn a_solution_is_that_of_all_unknowns_at_once() {
     }
 }
 
-/// MacKay's fixed point from the covariance of all unknowns: with inertia, `γ / s` for precisions
-/// and `S / (n − γ)` for noise.
+/// MacKay's fixed point from the covariance of all unknowns: with inertia, `γ / s` for precisions,
+/// `s / γ` for strangeness and `S / (n − γ)` for noise.
 #[test]
 fn an_update_is_the_fixed_points_step() {
     let tasks = tasks(9);
     let evidence: Vec<Evidence> = tasks.iter().map(Task::evidence).collect();
     let mut fit = Fit::start(&evidence, &GROUPS);
     for _ in 0..3 {
-        let (mean, covariance) = dense(&tasks, &fit.precisions, &fit.noises);
+        let (mean, covariance) = dense(&tasks, &fit);
         let (before, noises) = (fit.precisions.clone(), fit.noises.clone());
+        let strangeness = fit.strangeness.clone();
+        let prior: Vec<f64> = (0..mean.len()).map(|i| precision(&fit, i)).collect();
         let solution = fit.solve().unwrap();
         fit.update(&solution);
         let mut freedom = vec![[0.0; 2]; Q + 1];
         let mut squares = freedom.clone();
         for i in 0..mean.len() {
             let (block, group) = ((i / D).min(Q), GROUPS[i % D]);
-            freedom[block][group] += 1.0 - before[block][group] * covariance[(i, i)];
-            squares[block][group] += mean[i].powi(2);
+            let scale = (i / D).checked_sub(Q).map_or(1.0, |task| strangeness[task]);
+            freedom[block][group] += 1.0 - prior[i] * covariance[(i, i)];
+            squares[block][group] += mean[i].powi(2) / scale;
+        }
+        for (task, found) in fit.strangeness.iter().enumerate() {
+            let own = (Q + task) * D..(Q + task + 1) * D;
+            let told: f64 = own
+                .clone()
+                .map(|i| (1.0 - prior[i] * covariance[(i, i)]).max(0.0))
+                .sum();
+            let size: f64 = own
+                .map(|i| prior[i] * strangeness[task] * mean[i].powi(2))
+                .sum();
+            close(*found, (size + 6.0) / (told + 6.0), 1e-8);
         }
         for block in 0..=Q {
             for group in 0..2 {
