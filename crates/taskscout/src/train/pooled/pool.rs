@@ -120,12 +120,20 @@ impl Piles {
         Self { piles, clusters }
     }
 
-    /// The cluster that has all features of a task.
+    /// The cluster that a task has features of, most of them where there are several. A target may
+    /// have one that no source task has: nothing is known of it, and the rest still counts.
     fn cluster_of(&self, features: &[f64]) -> Option<usize> {
         let support = support(features);
-        self.clusters.iter().position(|cluster| {
-            !support.is_empty() && support.iter().all(|index| cluster.contains(index))
-        })
+        let common = |cluster: &Vec<usize>| {
+            support
+                .iter()
+                .filter(|index| cluster.contains(index))
+                .count()
+        };
+        let shared = self.clusters.iter().map(common).enumerate();
+        let most = shared.filter(|(_, count)| *count > 0);
+        most.min_by_key(|(_, count)| std::cmp::Reverse(*count))
+            .map(|(cluster, _)| cluster)
     }
 }
 

@@ -67,6 +67,13 @@ impl Prior {
     /// A breakdown of the numerics.
     pub fn departure(&self, rows: &Statistics, output: usize) -> Result<Departure> {
         let shadow = Shadow::of(rows, output);
+        let usual = Departure {
+            strangeness: 1.0,
+            noise: self.noise,
+        };
+        if shadow.rank() == 0 {
+            return Ok(usual);
+        }
         let left = shadow.less(self.mean());
         let mut best: Option<(f64, Departure)> = None;
         for strangeness in STRANGENESS {
@@ -92,10 +99,6 @@ impl Prior {
                 }
             }
         }
-        let usual = Departure {
-            strangeness: 1.0,
-            noise: self.noise,
-        };
         Ok(best.map_or(usual, |(_, departure)| departure))
     }
 
@@ -110,6 +113,9 @@ impl Prior {
         departure: Departure,
     ) -> Result<Vec<f64>> {
         let shadow = Shadow::of(rows, output);
+        if shadow.rank() == 0 {
+            return Ok(self.mean().to_vec());
+        }
         let left = shadow.less(self.mean());
         let covariance = self.covariance(departure.strangeness);
         let half = linalg::product(shadow.root.as_ref(), covariance.as_ref());
