@@ -19,7 +19,7 @@ use crate::simulate::options::World;
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, about, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs holds, before `reproduce drone` learns from it\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -149,7 +149,7 @@ pub(crate) struct ExperimentOptions {
     /// What is known of a task: pendulum `paper` or `affine`, drone `wind` or `one-hot`
     #[arg(long, value_name = "FEATURES")]
     pub(crate) task_features: Option<TaskFeaturesName>,
-    /// Pendulum and programs: one study with one budget for all targets, instead of one for each
+    /// Pendulum, drone and programs: one study with one budget for all targets, instead of one for each
     #[arg(long)]
     pub(crate) joint_targets: bool,
     /// A first look: 2 seeds, a quarter of the budget
@@ -227,6 +227,11 @@ impl TaskFeaturesName {
             Self::Wind => "wind",
             Self::OneHot => "one-hot",
         }
+    }
+
+    /// Whether they are those of recordings.
+    pub(crate) fn is_of_logs(self) -> bool {
+        matches!(self, Self::Wind | Self::OneHot)
     }
 }
 

@@ -67,13 +67,24 @@ fn refused(output: &Output, parts: &[&str]) {
 fn all_runs_each_as_alone_and_survives_a_failing_one() {
     let scratch = tempfile::tempdir().unwrap();
     let (all, alone) = (scratch.path().join("all"), scratch.path().join("alone"));
-    let output = reproduce("all", &all, &[&TINY[..], &["--json"]].concat());
+    let flights = scratch.path().join("flights").display().to_string();
+    let simulated = [
+        "simulate", "flights", "--out", &flights, "--winds", "nowind", "--rows", "700",
+    ];
+    assert!(taskscout(&simulated).status.success());
+    let target = "hawk_figure8_pid_nowind_z";
+    let with_logs = [
+        "--json", "--data", &flights, "--target", target, "--phi", "linear",
+    ];
+    let output = reproduce("all", &all, &[&TINY[..], &with_logs].concat());
     assert!(output.status.success(), "{}", stderr(&output));
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(summary, json(all.join("summary.json")));
     assert_eq!(summary.get("failed"), None);
     let names: Vec<&String> = summary["experiments"].as_object().unwrap().keys().collect();
     assert!(names.len() >= 2 && names.contains(&&"fourier".to_owned()));
+    assert_eq!(summary["experiments"]["drone"]["target"], target);
+    assert!(!stderr(&output).contains("left out"), "{}", stderr(&output));
     let page = read(all.join("report.html"));
     for name in &names {
         assert_eq!(
@@ -99,18 +110,20 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
         timeless(summary["experiments"]["bilinear"].clone())
     );
 
-    // One experiment cannot go on: the others do, and all say so.
+    // One experiment cannot go on: the others do, and all say so. Without logs, drone stays at home.
     std::fs::write(all.join("fourier/trials/target-only-0.csv"), "torn\n").unwrap();
     let output = reproduce("all", &all, &TINY);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("kept from the run before"), "{message}");
+    assert_eq!(message.matches("drone is left out").count(), 1, "{message}");
     assert!(message.contains("failed: fourier: ") && message.contains("target-only-0.csv"));
     let last = message.trim().lines().last().unwrap();
     assert!(last.contains("fourier has no results") && last.contains("--resume"));
     let combined = json(all.join("summary.json"));
     assert_eq!(combined["failed"][0]["experiment"], "fourier");
     assert!(combined["experiments"].get("fourier").is_none());
+    assert!(combined["experiments"].get("drone").is_none());
     assert_eq!(
         timeless(combined["experiments"]["bilinear"].clone()),
         timeless(summary["experiments"]["bilinear"].clone()),
@@ -150,6 +163,23 @@ fn all_refuses_bad_options_by_experiment_before_any_work() {
     refused(
         &reproduce("all", &out, &["--strategies", "wild"]),
         &["in experiment", "wild"],
+    );
+    let flights = scratch.path().join("flights").display().to_string();
+    let simulated = [
+        "simulate", "flights", "--out", &flights, "--winds", "nowind", "--rows", "20",
+    ];
+    assert!(taskscout(&simulated).status.success());
+    refused(
+        &reproduce("all", &out, &["--data", &flights]),
+        &["in experiment drone, no target is named", "--target"],
+    );
+    refused(
+        &reproduce("all", &out, &["--data", &flights, "--target", "hawk_z"]),
+        &["in experiment drone", "hawk_z", "hawk_figure8_pid_nowind_z"],
+    );
+    refused(
+        &reproduce("all", &out, &["--phi", "linear"]),
+        &["--phi is an option of the experiment drone"],
     );
     assert!(!out.exists(), "nothing is left behind");
     // A run that only one of the folders holds stops all of them, and leaves no trace elsewhere.

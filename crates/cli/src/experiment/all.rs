@@ -9,7 +9,7 @@ use taskscout_report::{
 
 use super::config::{self, ExperimentConfig};
 use super::folder::RunFolder;
-use super::world::WorldOption;
+use super::world::{WorldOption, point};
 use super::{
     MEND, Prepared, in_words, list_failures, out_folder, prepare, pretty, quick_line, run,
 };
@@ -21,6 +21,8 @@ use crate::output::{print, tell};
 const NAME: &str = "all";
 const REPORT: &str = "report.html";
 const SUMMARY: &str = "summary.json";
+/// What is said of the experiment that needs logs, where there are none.
+const WITHOUT_DATA: &str = "note: drone is left out, as it needs logs: give their folder with --data and a flight with --target";
 
 /// One experiment and where its results go.
 struct Part {
@@ -57,6 +59,7 @@ pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
     let out = out_folder(NAME, options);
     let experiments = BuiltIn::value_variants().iter();
     let experiments = experiments
+        .filter(|&&experiment| experiment != BuiltIn::Drone || options.data.is_some())
         .map(|&experiment| config::built_in(experiment))
         .collect::<Result<Vec<_>>>()?;
     let own: Vec<ExperimentOptions> = experiments
@@ -69,6 +72,9 @@ pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
         .map(|(config, options)| Part::new(config, &out, options))
         .collect::<Result<Vec<_>>>()?;
     open(&out, options)?;
+    if options.data.is_none() {
+        tell(WITHOUT_DATA);
+    }
     for part in &parts {
         part.folder.begin()?;
     }
@@ -89,7 +95,21 @@ fn own_options(
             option.remove(&mut own);
         }
     }
+    let logs = |config: &ExperimentConfig| config.world.has(WorldOption::Data);
+    if experiments.iter().any(logs) {
+        share_out(logs(config), &mut own);
+    }
     own
+}
+
+/// Leaves worlds with logs or those without what means them: the same options say it in other words.
+fn share_out(logs: bool, own: &mut ExperimentOptions) {
+    // Numbers between commas are a place in a task space, all else is the name of a recording.
+    let is_point = |text: &String| text.contains(',') && point(text).is_ok();
+    own.target.retain(|target| is_point(target) != logs);
+    own.task_features = own
+        .task_features
+        .filter(|features| features.is_of_logs() == logs);
 }
 
 /// Refuses a folder whose files at the top are somebody else's.
@@ -187,6 +207,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::args::TaskFeaturesName;
 
     #[test]
     fn an_option_goes_to_the_experiments_that_have_it() {
@@ -207,6 +228,19 @@ mod tests {
         let of_toy = own_options(&toy, &both, &options);
         assert_eq!(of_toy.matrix_seed, None);
         assert!(of_toy.target.len() == 1 && of_toy.joint_targets);
+        let drone = config::built_in(BuiltIn::Drone).unwrap();
+        let all = [bilinear.clone(), toy.clone(), drone.clone()];
+        let options = ExperimentOptions {
+            target: vec!["0,0,0,1".into(), "hawk_x".into(), "7".into()],
+            task_features: Some(TaskFeaturesName::OneHot),
+            ..options
+        };
+        let of_toy = own_options(&toy, &all, &options);
+        assert_eq!(of_toy.target, ["0,0,0,1"]);
+        assert_eq!(of_toy.task_features, None);
+        let of_drone = own_options(&drone, &all, &options);
+        assert_eq!(of_drone.target, ["hawk_x", "7"]);
+        assert_eq!(of_drone.task_features, Some(TaskFeaturesName::OneHot));
         // What nobody has stays, to be refused.
         let alone = own_options(&bilinear, &both[..1], &options);
         assert!(!alone.target.is_empty());

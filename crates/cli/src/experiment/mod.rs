@@ -32,8 +32,12 @@ pub(crate) const MEND: &str = ": mend the cause and run again with --resume";
 /// Failures to name on standard error; `summary.json` has them all.
 const NAMED: usize = 20;
 
-/// Checks an experiment without running it.
+/// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
 pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+    if let Some(missing) = config.clone().with_options(options)?.world.missing() {
+        tell(&format!("note: {missing}"));
+        return Ok(());
+    }
     prepare(config, options).map(|_| ())
 }
 

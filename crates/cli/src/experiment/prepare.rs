@@ -1,6 +1,6 @@
 //! An experiment that is ready to run: everything checked that can be checked without running.
 
-use super::config::{ExperimentConfig, StrategyRun};
+use super::config::{ExperimentConfig, StrategyRun, given_as};
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldTarget};
@@ -39,6 +39,7 @@ pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> 
         world,
         config,
     };
+    prepared.check_samples(options)?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;
     }
@@ -74,6 +75,22 @@ impl Prepared {
             None => Serves::Unnamed,
         };
         self.targets.iter().enumerate().map(one).collect()
+    }
+
+    /// Checks that the targets have as many rows as the learner is to have of them.
+    fn check_samples(&self, options: &ExperimentOptions) -> Result<()> {
+        let samples = self.config.target.samples;
+        for (index, target) in self.targets.iter().enumerate() {
+            let Some(rows) = self.world.target_rows(index).filter(|&rows| rows < samples) else {
+                continue;
+            };
+            return Err(CliError::Input(format!(
+                "{} is {samples}, but {} has {rows} rows to learn from: ask for fewer",
+                given_as("target.samples", options).unwrap_or("`target.samples`"),
+                target.name.as_deref().unwrap_or("the target"),
+            )));
+        }
+        Ok(())
     }
 
     /// Checks what a strategy asks of learner and schedule.

@@ -39,11 +39,7 @@ pub(crate) fn publish(
         report.notes.push(note);
     }
     if let Some(note) = used_up(prepared, &report.rows) {
-        eprintln!("note: {note}");
-        report.notes.push(note);
-    }
-    if let Some(note) = used_up(prepared, &report.rows) {
-        eprintln!("note: {note}");
+        tell(&format!("note: {note}"));
         report.notes.push(note);
     }
     if options.quick {

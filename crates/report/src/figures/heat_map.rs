@@ -148,6 +148,16 @@ mod tests {
     }
 
     #[test]
+    fn the_key_has_no_colours_that_no_cell_has() {
+        let ends = |value: f64| {
+            let svg = map(3, |row, _| if row == 0 { value } else { 0.5 }).to_svg(Theme::Page, "h");
+            ["−1", "0", "1"].map(|label| svg.contains(&format!(">{label}</text>")))
+        };
+        assert_eq!(ends(-0.1), [true, true, true]);
+        assert_eq!(ends(0.0), [false, true, true]);
+    }
+
+    #[test]
     fn groups_are_parted_and_named() {
         let figure = map(9, mixed);
         let names = ["group 0", "group 1", "group 2"];

@@ -134,9 +134,12 @@ impl<'a> Sheet<'a> {
     }
 
     fn has_gaps(&self) -> bool {
+        self.values().any(|value| value.is_none())
+    }
+
+    fn values(&self) -> impl Iterator<Item = Option<f64>> {
         let cells = (0..self.n).flat_map(|row| (0..self.n).map(move |column| (row, column)));
-        let mut values = cells.map(|(row, column)| self.map.value(row, column));
-        values.any(|value| value.is_none())
+        cells.map(|(row, column)| self.map.value(row, column))
     }
 
     fn hatching(&self, theme: Theme) -> String {
@@ -149,15 +152,17 @@ impl<'a> Sheet<'a> {
         )
     }
 
-    /// Which colour is which value.
+    /// Which colour is which value; where none is below zero, the key begins there.
     fn key(&self, canvas: &mut Canvas) {
         let (y, wide, steps) = (self.top - KEY + 6.0, 9.0, 10_i32);
         let title = &self.map.value_title;
         canvas.text(MARGIN, y + 10.0, Text::new(title, TEXT));
         let left = MARGIN + text_width(title, TEXT).min(300.0) + 16.0;
-        let all = wide * f64::from(2 * steps + 1);
-        for step in -steps..=steps {
-            let x = left + wide * f64::from(step + steps);
+        let signed = self.values().flatten().any(|value| value < 0.0);
+        let first = if signed { -steps } else { 0 };
+        let all = wide * f64::from(steps - first + 1);
+        for step in first..=steps {
+            let x = left + wide * f64::from(step - first);
             let look = Look::of(Some(f64::from(step) / f64::from(steps)), COARSE);
             if let Some(ink) = look.ink("fill", canvas.theme, COARSE, self.id) {
                 canvas.raw(&format!(
@@ -166,9 +171,16 @@ impl<'a> Sheet<'a> {
             }
         }
         canvas.outline((left, y), (all, 13.0), Paint::Muted);
-        for (share, label) in [(0.0, "−1"), (0.5, "0"), (1.0, "1")] {
+        for (step, label) in [(-steps, "−1"), (0, "0"), (steps, "1")] {
+            if step < first {
+                continue;
+            }
             let text = Text::new(label, 11.0).muted().anchor(Anchor::Middle);
-            canvas.text(left + wide / 2.0 + share * (all - wide), y + 26.0, text);
+            canvas.text(
+                left + wide * (f64::from(step - first) + 0.5),
+                y + 26.0,
+                text,
+            );
         }
         if self.has_gaps() {
             let x = left + all + 24.0;

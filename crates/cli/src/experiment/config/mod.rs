@@ -207,7 +207,7 @@ impl ExperimentConfig {
 }
 
 /// The option that a value came from, where it did not come from its key in a file.
-fn given_as(key: &str, options: &ExperimentOptions) -> Option<&'static str> {
+pub(crate) fn given_as(key: &str, options: &ExperimentOptions) -> Option<&'static str> {
     let (given, flag) = match key {
         "seeds" => (options.seeds.is_some(), "--seeds"),
         "seed" => (options.seed.is_some(), "--seed"),

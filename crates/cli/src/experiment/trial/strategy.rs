@@ -51,7 +51,7 @@ pub(super) fn run<'a>(
         }
         on_round();
     }
-    if world.wants_details() && trial.seed == prepared.config.seed {
+    if world.judges_task_features() && trial.seed == prepared.config.seed {
         // Only a remark: a study that cannot be judged is no failure of the trial.
         let misfit = course.study.misfit().unwrap_or_default();
         let serious = misfit.filter(taskscout::identify::Misfit::is_serious);

@@ -27,7 +27,7 @@ use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_report::ExperimentReport;
 
 pub(crate) use logs::Phi as LogFeatures;
-pub(crate) use options::WorldOption;
+pub(crate) use options::{WorldOption, point};
 
 use super::config::ExperimentConfig;
 use super::trial::{TargetRelevance, TrialRecord};
@@ -123,6 +123,12 @@ pub(crate) trait World: Send + Sync {
         None
     }
 
+    /// How many rows a target has to learn from; none if there is no limit.
+    fn target_rows(&self, target: usize) -> Option<usize> {
+        let _ = target;
+        None
+    }
+
     /// `n` rows of a source task.
     fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples>;
 
@@ -163,6 +169,11 @@ pub(crate) trait World: Send + Sync {
     /// Whether trials keep details beside their rows, for [`World::report`].
     fn wants_details(&self) -> bool {
         false
+    }
+
+    /// Whether it is worth a remark that task features cannot express the tasks.
+    fn judges_task_features(&self) -> bool {
+        self.wants_details()
     }
 
     /// Which source tasks turned out to be like a target, at the end of a trial, and how alike all
@@ -222,6 +233,11 @@ pub(crate) trait WorldSettings {
     /// Hears in which folder the experiment file lies.
     fn locate(&mut self, folder: &Path) {
         let _ = folder;
+    }
+
+    /// What a run still has to be told on the command line, in a sentence.
+    fn missing(&self) -> Option<&'static str> {
+        None
     }
 
     /// Makes the world.
@@ -341,6 +357,11 @@ impl WorldConfig {
     /// Hears in which folder the experiment file lies.
     pub(crate) fn locate(&mut self, folder: &Path) {
         self.settings_mut().locate(folder);
+    }
+
+    /// What a run still has to be told on the command line, in a sentence.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.settings().missing()
     }
 
     /// Makes the world.

@@ -101,7 +101,7 @@ impl ExperimentOptions {
 }
 
 /// The numbers of a task, `a,b,c`.
-fn point(text: &str) -> Result<Vec<f64>> {
+pub(crate) fn point(text: &str) -> Result<Vec<f64>> {
     let number = |(index, cell): (usize, &str)| {
         let value = cell.trim().parse::<f64>().ok();
         value.filter(|value| value.is_finite()).ok_or_else(|| {

@@ -21,6 +21,7 @@ use taskscout_worlds::program::{Program, Request, Session, seed};
 use super::{World, WorldOption, WorldSettings, WorldTarget};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::output::tell;
 
 /// The longest time-out: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -246,7 +247,7 @@ impl TestRows {
 fn ask(session: &mut Session, request: &Request) -> taskscout::Result<Samples> {
     let answer = session.ask(request);
     if let Some(note) = session.take_note() {
-        eprintln!("note: {note}");
+        tell(&format!("note: {note}"));
     }
     answer
 }

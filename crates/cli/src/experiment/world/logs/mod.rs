@@ -5,11 +5,11 @@ mod relevance;
 mod report;
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
-use taskscout::features::FeatureMap;
+use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::Rng;
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
@@ -113,6 +113,19 @@ impl WorldSettings for Settings {
         Ok(())
     }
 
+    /// A folder that the file names starts from where the file lies.
+    fn locate(&mut self, folder: &Path) {
+        if folder != Path::new(".") {
+            self.data = self.data.take().map(|data| folder.join(data));
+        }
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        (self.data.is_none() || self.targets.is_empty()).then_some(
+            "the file leaves logs or targets to the command line: give --data DIR and --target NAME to check them too",
+        )
+    }
+
     fn build(&self) -> Result<Box<dyn World>> {
         let logs = self.read()?;
         if self.targets.is_empty() {
@@ -146,11 +159,13 @@ impl WorldSettings for Settings {
         };
         let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
         let space = recorded.space_without(&[]).map_err(bad)?;
+        let pooled = Pooled {
+            worth: self.worth,
+            ..features.pooled.clone()
+        };
+        pooled.validate(features.map.dim()).map_err(bad)?;
         Ok(Box::new(LogWorld {
-            pooled: Pooled {
-                worth: self.worth,
-                ..features.pooled.clone()
-            },
+            pooled,
             features,
             recorded,
             space,
@@ -169,6 +184,12 @@ impl Settings {
         if self.inputs.is_empty() != self.outputs.is_empty() {
             return Err(CliError::Input(
                 "in [world], `inputs` and `outputs` belong together: name both, or neither for flight logs"
+                    .into(),
+            ));
+        }
+        if self.inputs.is_empty() && (self.task.is_some() || self.time.is_some()) {
+            return Err(CliError::Input(
+                "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out"
                     .into(),
             ));
         }
@@ -259,6 +280,10 @@ impl World for LogWorld {
         )
     }
 
+    fn target_rows(&self, target: usize) -> Option<usize> {
+        Some(self.target(target).rows)
+    }
+
     fn pooled(&self) -> Pooled {
         self.pooled.clone()
     }
@@ -299,6 +324,12 @@ impl World for LogWorld {
 
     fn wants_details(&self) -> bool {
         true
+    }
+
+    /// Every recording has a part of its own that no feature tells, and the number that keeps tasks
+    /// of the same wind apart means nothing.
+    fn judges_task_features(&self) -> bool {
+        false
     }
 
     fn relevant(

@@ -229,7 +229,7 @@ fn add_explained(
     for record in trials {
         let contender = record.trial.contender.to_string();
         let of_target = |row: &&taskscout_report::ResultRow| row.target.as_deref() == Some(name);
-        let last = record.rows.iter().filter(of_target).next_back();
+        let last = record.rows.iter().rfind(of_target);
         let Some(loss) = last.and_then(|row| row.returned_loss) else {
             continue;
         };
