@@ -110,7 +110,7 @@ impl RunFolder {
 
     fn check_same(&self, known: &Value) -> Result<()> {
         for key in ["version", "experiment"] {
-            if known.get(key) != self.settings.get(key) {
+            if lasting(known.get(key)) != lasting(self.settings.get(key)) {
                 return Err(CliError::Input(format!(
                     "{} holds a run with another {key}, which cannot be resumed: give the same options, or another --out",
                     self.path.display()
@@ -252,4 +252,17 @@ fn remove(outcome: std::io::Result<()>) -> std::io::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
+}
+
+/// Settings that a run must keep. How a program of the user's is called and how long it may take are
+/// what one mends before going on: rows do not depend on them.
+fn lasting(settings: Option<&Value>) -> Option<Value> {
+    let mut settings = settings?.clone();
+    for table in ["source", "world"] {
+        if let Some(table) = settings.get_mut(table).and_then(Value::as_object_mut) {
+            table.remove("command");
+            table.remove("timeout_s");
+        }
+    }
+    Some(settings)
 }
