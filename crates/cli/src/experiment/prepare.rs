@@ -1,9 +1,12 @@
 //! An experiment that is ready to run: everything checked that can be checked without running.
 
+use taskscout::features::Features as _;
+use taskscout::strategy::Exploit;
+
 use super::config::{ExperimentConfig, StrategyRun, given_as};
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
-use super::world::{World, WorldTarget};
+use super::world::{World, WorldOption, WorldTarget};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 
@@ -40,6 +43,7 @@ pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> 
         config,
     };
     prepared.check_samples(options)?;
+    prepared.check_kin()?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;
     }
@@ -91,6 +95,23 @@ impl Prepared {
             )));
         }
         Ok(())
+    }
+
+    /// Checks that targets have kin, where learning is about them.
+    fn check_kin(&self) -> Result<()> {
+        let (learner, features) = (&self.config.learner, self.world.task_features());
+        let hidden = self.targets.iter().any(|target| target.known.is_none());
+        if !hidden || learner.exploit(features.is_identity()) != Exploit::Kin {
+            return Ok(());
+        }
+        let remedy = match self.config.world.has(WorldOption::Data) {
+            true => "use --task-features wind, or another --oracle such as exact",
+            false => "use another --oracle such as exact",
+        };
+        Err(CliError::Input(format!(
+            "the oracle {} starts from what is known of targets, and here that is nothing: {remedy}",
+            learner.oracle.name()
+        )))
     }
 
     /// Checks what a strategy asks of learner and schedule.
