@@ -7,7 +7,7 @@ use super::config::{ExperimentConfig, StrategyRun, given_as};
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldOption, WorldTarget};
-use crate::args::ExperimentOptions;
+use crate::args::{ExperimentOptions, OracleName};
 use crate::error::{CliError, Result};
 
 /// An experiment that is ready to run.
@@ -101,7 +101,8 @@ impl Prepared {
     fn check_kin(&self) -> Result<()> {
         let (learner, features) = (&self.config.learner, self.world.task_features());
         let hidden = self.targets.iter().any(|target| target.known.is_none());
-        if !hidden || learner.exploit(features.is_identity()) != Exploit::Kin {
+        let pooled = learner.oracle == OracleName::Pooled;
+        if !hidden || !pooled || learner.exploit(features.is_identity()) != Exploit::Kin {
             return Ok(());
         }
         let remedy = match self.config.world.has(WorldOption::Data) {
@@ -109,8 +110,7 @@ impl Prepared {
             false => "use another --oracle such as exact",
         };
         Err(CliError::Input(format!(
-            "the oracle {} starts from what is known of targets, and here that is nothing: {remedy}",
-            learner.oracle.name()
+            "the oracle pooled starts from what is known of targets, and here that is nothing: {remedy}"
         )))
     }
 
