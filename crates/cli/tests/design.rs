@@ -801,7 +801,8 @@ fn a_reader_that_goes_away_is_no_failure() {
         .spawn()
         .unwrap();
     drop(child.stdout.take());
-    assert!(child.wait().unwrap().success());
+    // Quietly, as other tools end when nobody listens.
+    assert_eq!(child.wait().unwrap().code(), Some(141));
 }
 
 /// Every command of the page works in the example's folder, and prints what the page shows.

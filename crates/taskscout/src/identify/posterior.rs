@@ -148,7 +148,8 @@ impl Landscape<'_> {
                 far = middle;
             }
         }
-        at(near)
+        // A space takes tasks that lie outside by rounding; an edge should not.
+        at((near - 1e-8 * widths[index]).max(0.0))
     }
 
     /// How far apart tasks are, parameter by parameter; one where they do not differ.

@@ -290,7 +290,8 @@ impl Study {
             Err(Error::Diverged { .. }) => return Ok(false),
             other => other?,
         };
-        if model.dim() == 1 {
+        // Families of tasks are known before the first row.
+        if model.dim() == 1 || model.pool.is_some() {
             return Ok(true);
         }
         let fewer = TrainContext {

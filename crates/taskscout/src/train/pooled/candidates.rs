@@ -15,12 +15,10 @@ impl Pooled {
             let Some((_, prior)) = known else { continue };
             let all = data.target_statistics(target, TargetRows::All)?;
             let level = level(all.square(0), all.count() as f64);
-            let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
-            let departure = prior.departure(&rows, 0)?;
             for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
                 let rest = |at: usize| at != fold && seen.sees(at);
                 let rows = pool.target_statistics(data, target, rest)?;
-                let learnt = prior.update(&rows, 0, departure)?;
+                let learnt = prior.update(&rows, 0, prior.departure(&rows, 0)?)?;
                 let unseen = pool.target_statistics(data, target, |at| at == fold)?;
                 total += unseen.residual(0, &learnt).max(0.0) / level;
             }
@@ -39,12 +37,9 @@ impl Pooled {
             return Ok(None);
         };
         let folds = guard::comparable_folds(data, target);
-        let rows = pool.target_statistics(data, target, |_| true)?;
-        // Two numbers that all rows have a say in; what is held out is held out of all else.
-        let departure = prior.departure(&rows, 0)?;
         let shared = |fold: Option<usize>| -> Result<Vec<f64>> {
             let rows = pool.target_statistics(data, target, |at| Some(at) != fold)?;
-            prior.update(&rows, 0, departure)
+            prior.update(&rows, 0, prior.departure(&rows, 0)?)
         };
         let mut error = None;
         if let Some(folds) = &folds {

@@ -175,6 +175,7 @@ fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure>
             .targets
             .iter()
             .find_map(|target| target.relevant.as_ref()?.pairs.as_ref())
+            .filter(|pairs| pairs.len() == recorded.tasks().len())
     })?;
     let mut order: Vec<usize> = (0..recorded.tasks().len()).collect();
     let key = |index: &usize| {
