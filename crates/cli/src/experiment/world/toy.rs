@@ -40,7 +40,10 @@ fn two_targets() -> Vec<Vec<f64>> {
 
 impl WorldSettings for Settings {
     fn has(&self, option: WorldOption) -> bool {
-        option != WorldOption::MatrixSeed
+        matches!(
+            option,
+            WorldOption::Target | WorldOption::TaskFeatures | WorldOption::JointTargets
+        )
     }
 
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
