@@ -286,7 +286,8 @@ fn odd_data_break_nothing() {
     let wave = |i: usize| (1.7 * i as f64).sin();
     // The third feature says what the second says.
     let many: Vec<[f64; 3]> = (0..200).map(|i| [1.0, wave(i), wave(i)]).collect();
-    let labels: [(&str, &dyn Fn(&[f64; 3]) -> f64); 5] = [
+    type Label<'a> = &'a dyn Fn(&[f64; 3]) -> f64;
+    let labels: [(&str, Label<'_>); 5] = [
         ("zero", &|_| 0.0),
         ("constant", &|_| 3.0),
         ("without noise", &|x| 1.0 + 2.0 * x[1]),
@@ -439,7 +440,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
     let mut data = TaskData::new(D, 1, 2).keeping_rows();
     data.add_target("target", vec![1.0, 0.5]).unwrap();
     let bent = |wind: f64, n: usize, rng: &mut Rng| {
-        let mut samples = rows(&vec![0.0; D], n, rng);
+        let mut samples = rows(&[0.0; D], n, rng);
         let y = samples.inputs().chunks(D).zip(samples.outputs());
         let y = y
             .map(|(x, e)| 1.0 + (2.0 + wind) * x[1].abs() + e)

@@ -89,7 +89,7 @@ proptest! {
         let doubts = ground.doubts(&candidates, &rows).unwrap();
         let gain = ground.gain(&doubts, &candidates[at], (rows[at], rows[at] + more));
         let before = doubt(&ground, &candidates, &rows);
-        let mut after = rows.clone();
+        let mut after = rows;
         after[at] += more;
         let difference = before - doubt(&ground, &candidates, &after);
         prop_assert!(gain >= 0.0);
