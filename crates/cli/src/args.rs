@@ -176,7 +176,7 @@ pub(crate) struct ExperimentOptions {
 }
 
 /// Training oracles by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OracleName {
     /// Regularised joint least squares on sufficient statistics

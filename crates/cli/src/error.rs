@@ -6,6 +6,10 @@ pub(crate) enum CliError {
     /// Bad input: exit code 2.
     #[error("{0}")]
     Input(String),
+    /// A setting of an experiment that cannot be: exit code 2. Where it was given is added where the
+    /// file and the options are known.
+    #[error("{0}")]
+    Setting(Box<WrongSetting>),
     /// A failure on the way: exit code 1.
     #[error("{0}")]
     Failure(String),
@@ -15,13 +19,70 @@ pub(crate) enum CliError {
     Closed,
 }
 
+/// What is wrong with a setting of an experiment.
+#[derive(Debug)]
+pub(crate) struct WrongSetting {
+    /// Which one, as in the file: names of tables and key, joined by dots.
+    pub(crate) path: String,
+    /// Words before it, for instance the table.
+    pub(crate) lead: String,
+    /// What the sentence calls it; empty where the problem is a sentence of its own.
+    pub(crate) subject: String,
+    /// What is wrong and what to do.
+    pub(crate) problem: String,
+}
+
+impl std::fmt::Display for WrongSetting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let gap = if self.subject.is_empty() { "" } else { " " };
+        write!(f, "{}{}{gap}{}", self.lead, self.subject, self.problem)
+    }
+}
+
 pub(crate) type Result<T> = std::result::Result<T, CliError>;
 
 impl CliError {
+    /// A setting by its path, and what is wrong with it.
+    pub(crate) fn setting(path: &str, problem: impl Into<String>) -> Self {
+        Self::Setting(Box::new(WrongSetting {
+            path: path.to_owned(),
+            lead: String::new(),
+            subject: format!("`{path}`"),
+            problem: problem.into(),
+        }))
+    }
+
+    /// A setting by its path, and a sentence on what is wrong with it.
+    pub(crate) fn about(path: &str, sentence: impl Into<String>) -> Self {
+        Self::Setting(Box::new(WrongSetting {
+            path: path.to_owned(),
+            lead: String::new(),
+            subject: String::new(),
+            problem: sentence.into(),
+        }))
+    }
+
+    /// What the library says of settings in a table of an experiment file; `words` follow its name.
+    pub(crate) fn in_table(table: &str, words: &str, error: taskscout::Error) -> Self {
+        let lead = format!("in [{table}], {words}");
+        let (path, subject, problem) = match error {
+            taskscout::Error::Setting { key, problem } => {
+                (format!("{table}.{key}"), format!("`{key}`"), problem)
+            }
+            other => (table.to_owned(), String::new(), other.to_string()),
+        };
+        Self::Setting(Box::new(WrongSetting {
+            path,
+            lead,
+            subject,
+            problem,
+        }))
+    }
+
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Input(_) => 2,
+            Self::Input(_) | Self::Setting(_) => 2,
             Self::Failure(_) => 1,
             Self::Closed => 141,
         }
@@ -31,6 +92,10 @@ impl CliError {
     pub(crate) fn after(self, words: &str) -> Self {
         match self {
             Self::Input(sentence) => Self::Input(format!("{words}{sentence}")),
+            Self::Setting(mut wrong) => {
+                wrong.lead.insert_str(0, words);
+                Self::Setting(wrong)
+            }
             Self::Failure(sentence) => Self::Failure(format!("{words}{sentence}")),
             Self::Closed => Self::Closed,
         }
@@ -40,6 +105,10 @@ impl CliError {
     pub(crate) fn before(self, words: &str) -> Self {
         match self {
             Self::Input(sentence) => Self::Input(format!("{sentence}{words}")),
+            Self::Setting(mut wrong) => {
+                wrong.problem += words;
+                Self::Setting(wrong)
+            }
             Self::Failure(sentence) => Self::Failure(format!("{sentence}{words}")),
             Self::Closed => Self::Closed,
         }

@@ -27,13 +27,6 @@ targets = ["hawk_figure8_pid_70wind_x"]
 phi = "linear"
 [learner]
 oracle = "pooled"
-[learner.network]
-hidden = [6]
-[learner.neural]
-starts = 1
-restarts = 0
-anneal_steps = 40
-max_steps = 4
 [target]
 samples = 25
 [schedule]
@@ -41,6 +34,17 @@ rounds = 2
 growth = 1.0
 first_round = 150
 "#;
+
+/// What a small network takes.
+const NETWORK: &str = r#"
+[learner.network]
+hidden = [6]
+[learner.neural]
+starts = 1
+restarts = 0
+anneal_steps = 40
+max_steps = 4
+[target]"#;
 
 struct Scratch(tempfile::TempDir);
 
@@ -437,9 +441,12 @@ fn every_representation_leaves_a_model_that_runs_on_raw_inputs() {
     let mean = forces.iter().sum::<f64>() / forces.len() as f64;
     let variance = forces.iter().map(|y| (y - mean).powi(2)).sum::<f64>() / forces.len() as f64;
     let mut losses = Vec::new();
+    let network = TOML.replace("phi = \"linear\"", "phi = \"mlp\"");
+    scratch.file("mlp.toml", &network.replace("[target]", NETWORK));
     for phi in ["linear", "quadratic", "fourier", "mlp", "auto"] {
+        let file = if phi == "mlp" { "mlp" } else { "logs" };
         scratch.done(&format!(
-            "run logs.toml --phi {phi} --save-models --out {phi}"
+            "run {file}.toml --phi {phi} --save-models --out {phi}"
         ));
         let summary = scratch.json(&format!("{phi}/summary.json"));
         close(summary["variance"].as_f64().unwrap(), variance);
@@ -473,6 +480,107 @@ fn every_representation_leaves_a_model_that_runs_on_raw_inputs() {
     // They are not all the same thing.
     for (index, loss) in losses[..4].iter().enumerate() {
         assert!(!losses[..index].contains(loss), "{losses:?}");
+    }
+}
+
+#[test]
+fn a_network_beside_the_inputs_is_learnt_or_refused() {
+    let scratch = Scratch::with_flights();
+    for (oracle, said) in [
+        ("exact", "the oracle is exact"),
+        ("mllam", "the oracle is mllam"),
+        ("neural", "the oracle is neural"),
+    ] {
+        scratch.refused(
+            &format!("run logs.toml --phi mlp --oracle {oracle} --out out"),
+            &["--phi is mlp", said, "--oracle pooled"],
+        );
+    }
+    let exact = TOML.replace("\"pooled\"", "\"exact\"");
+    let file = exact.replace("phi = \"linear\"", "phi = \"mlp\"");
+    scratch.file("mlp.toml", &file);
+    scratch.refused(
+        "run --check mlp.toml",
+        &["mlp.toml, line 9, column 7: `world.phi` is mlp"],
+    );
+    // Its settings are for nothing where there is no network.
+    scratch.file("idle.toml", &TOML.replace("[target]", NETWORK));
+    scratch.refused(
+        "run --check idle.toml",
+        &["idle.toml, line 13, column", "`learner.network`", "phi"],
+    );
+    scratch.done("run --check idle.toml --phi mlp");
+    let worth = exact.replace("phi = \"linear\"", "worth = 100.0");
+    scratch.file("worth.toml", &worth);
+    scratch.refused(
+        "run --check worth.toml",
+        &["`world.worth`", "oracle pooled"],
+    );
+}
+
+#[test]
+fn a_run_without_aware_says_whose_relevance_it_is() {
+    let scratch = Scratch::with_flights();
+    let run = |strategies: &str, out: &str| {
+        let line = format!("run logs.toml --strategies {strategies} --out {out}");
+        let output = scratch.taskscout(&line);
+        assert!(output.status.success(), "{line}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = run("passive,discrete-l2", "other");
+    let words = "means over seeds of passive and discrete-l2, as aware did not run";
+    assert!(said.contains(words), "{said}");
+    let by = &scratch.json("other/summary.json")["relevant_by"];
+    assert_eq!(
+        by["strategies"],
+        serde_json::json!(["passive", "discrete-l2"])
+    );
+    assert_eq!(by["trials"], 2);
+    let page = scratch.text("other/report.html");
+    assert!(page.contains("of passive and discrete-l2, as aware did not run"));
+    let said = run("passive,aware", "aware");
+    assert!(!said.contains("did not run"), "{said}");
+    let by = &scratch.json("aware/summary.json")["relevant_by"];
+    assert_eq!(by["strategies"], serde_json::json!(["aware"]));
+    assert!(
+        scratch
+            .text("aware/report.html")
+            .contains("Means over seeds of aware.")
+    );
+}
+
+#[test]
+fn a_force_that_does_not_change_is_explained_by_nothing() {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("flat")).unwrap();
+    for (name, slope) in [("still", 0.0), ("up", 1.0), ("down", -1.0)] {
+        let row = |i: i32| format!("{},{}\n", f64::from(i % 7), 0.1 + slope * f64::from(i % 7));
+        let rows: String = (0..50).map(row).collect();
+        scratch.file(&format!("flat/{name}.csv"), &format!("x,y\n{rows}"));
+    }
+    let line = "reproduce drone --data flat --target still --inputs x --outputs y --n-target 10 \
+                --phi linear --task-features one-hot --oracle exact --seeds 1 --budget-scale 0.01 \
+                --strategies passive --out out";
+    let output = scratch.taskscout(line);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    // The paper's words are on the paper's flights.
+    assert!(!said.contains("The paper has curves"), "{said}");
+    assert!(said.contains("target still"), "{said}");
+    let summary = scratch.json("out/summary.json");
+    assert!(summary["explained_variance"]["passive"].is_null());
+    let page = scratch.text("out/report.html");
+    assert!(page.contains("nothing to explain"));
+    for text in [
+        &said,
+        &page,
+        &scratch.text("out/results.csv"),
+        &scratch.text("out/loss.svg"),
+    ] {
+        for wrong in ["NaN", "inf ", "-inf", "inf %", "−inf"] {
+            assert!(!text.contains(wrong), "{wrong} in {text}");
+        }
     }
 }
 

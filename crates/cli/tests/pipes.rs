@@ -46,6 +46,7 @@ fn commands_end_quietly_where_nobody_reads() {
             format!("run small.toml --quick --out table-{index}"),
             format!("run small.toml --quick --json --out json-{index}"),
             "run small.toml --check".to_owned(),
+            "data inspect tasks.csv --inputs a --outputs b".to_owned(),
             "design --candidates tasks.csv --target target.csv --budget 10".to_owned(),
             format!("simulate pendulum --w 0,0,0,0,0 --steps 9 --out run-{index}.csv"),
         ] {
@@ -61,6 +62,12 @@ fn commands_end_quietly_where_nobody_reads() {
             let page = path.join(format!("{folder}-{index}/report.html"));
             assert!(page.exists(), "{folder} {closed:?}");
         }
+    }
+    // The parser of options has its own way to end.
+    for line in ["--help", "--version", "design --help", "reproduce"] {
+        let (code, said) = unheard(path, line, Closed::Output);
+        assert!(code.is_some_and(|code| code != 101), "{line}: {said}");
+        assert!(!said.contains("panicked"), "{line}: {said}");
     }
     // What is wrong still has its own code.
     let (code, _) = unheard(path, "run nothing.toml", Closed::Both);

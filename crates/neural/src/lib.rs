@@ -51,6 +51,6 @@ pub use network::{Architecture, MlpShape, Network, Perceptron, device};
 pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, attach};
-pub use settings::{DescentSettings, EarlyStopping, NeuralSettings};
+pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings};
 pub use trained::Trained;
 pub use widths::NeuralAuto;

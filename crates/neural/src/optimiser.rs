@@ -25,7 +25,7 @@ pub enum Optimiser {
 
 /// How the learning rate changes over the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "kebab-case", try_from = "RawDecay")]
 #[non_exhaustive]
 pub enum Decay {
     /// Not at all.
@@ -40,6 +40,39 @@ pub enum Decay {
     },
     /// Down to nothing along half a cosine.
     Cosine,
+}
+
+/// A decay as a file has it: a choice between kinds would let keys of other kinds pass unseen.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDecay {
+    kind: DecayKind,
+    every: Option<usize>,
+    factor: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum DecayKind {
+    Constant,
+    Step,
+    Cosine,
+}
+
+impl TryFrom<RawDecay> for Decay {
+    type Error = Error;
+
+    fn try_from(raw: RawDecay) -> Result<Self> {
+        match (raw.kind, raw.every, raw.factor) {
+            (DecayKind::Constant, None, None) => Ok(Self::Constant),
+            (DecayKind::Cosine, None, None) => Ok(Self::Cosine),
+            (DecayKind::Step, Some(every), Some(factor)) => Ok(Self::Step { every, factor }),
+            _ => Err(Error::setting(
+                "decay",
+                "needs `every` and `factor` with kind `step`, and nothing else with `constant` or `cosine`",
+            )),
+        }
+    }
 }
 
 impl Decay {

@@ -89,6 +89,36 @@ pub struct DescentSettings {
     pub early_stopping: Option<EarlyStopping>,
 }
 
+/// Settings of mini-batch descent of which each may be left out, as a file has them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DescentChanges {
+    /// How a gradient becomes a step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimiser: Option<Optimiser>,
+    /// The learning rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning_rate: Option<f64>,
+    /// Weight decay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_decay: Option<f64>,
+    /// Rows of a batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+    /// Passes over all rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
+    /// How the learning rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay: Option<Decay>,
+    /// Longest gradient; longer ones are shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clip: Option<f64>,
+    /// Ends training when held-out rows stop getting better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub early_stopping: Option<EarlyStopping>,
+}
+
 /// When to stop before the last epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -146,16 +176,18 @@ impl DescentSettings {
     }
 
     /// These settings with some of them replaced.
-    ///
-    /// # Errors
-    /// A key that is unknown, or a value that does not fit.
-    pub fn with(&self, changes: &serde_json::Map<String, serde_json::Value>) -> Result<Self> {
-        let unfit = |error: serde_json::Error| Error::setting("descent", format!("{error}"));
-        let mut all = serde_json::to_value(self).map_err(unfit)?;
-        if let Some(all) = all.as_object_mut() {
-            all.extend(changes.clone());
+    #[must_use]
+    pub fn with(&self, changes: &DescentChanges) -> Self {
+        Self {
+            optimiser: changes.optimiser.unwrap_or(self.optimiser),
+            learning_rate: changes.learning_rate.unwrap_or(self.learning_rate),
+            weight_decay: changes.weight_decay.unwrap_or(self.weight_decay),
+            batch: changes.batch.unwrap_or(self.batch),
+            epochs: changes.epochs.unwrap_or(self.epochs),
+            decay: changes.decay.unwrap_or(self.decay),
+            clip: changes.clip.or(self.clip),
+            early_stopping: changes.early_stopping.or(self.early_stopping),
         }
-        serde_json::from_value(all).map_err(unfit)
     }
 
     /// Checks the numbers.
@@ -202,5 +234,56 @@ impl DescentSettings {
             }
         }
         self.decay.validate()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn read(text: &str) -> std::result::Result<DescentChanges, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_decay_has_the_keys_of_its_kind_and_no_others() {
+        for decay in [
+            Decay::Constant,
+            Decay::Cosine,
+            Decay::Step {
+                every: 50,
+                factor: 0.1,
+            },
+        ] {
+            let text = serde_json::to_string(&decay).unwrap();
+            assert_eq!(serde_json::from_str::<Decay>(&text).unwrap(), decay);
+        }
+        for (decay, problem) in [
+            (r#"{"kind": "cosine", "evry": 9}"#, "`evry`"),
+            (r#"{"kind": "constant", "every": 9}"#, "`step`"),
+            (r#"{"kind": "cosine", "factor": 0.5}"#, "`step`"),
+            (r#"{"kind": "step", "every": 9}"#, "`factor`"),
+            (
+                r#"{"kind": "step", "every": 9, "factor": 0.5, "x": 1}"#,
+                "`x`",
+            ),
+            (r#"{"kind": "linear"}"#, "`linear`"),
+        ] {
+            let error = read(&format!(r#"{{"decay": {decay}}}"#)).unwrap_err();
+            assert!(error.contains(problem), "{decay}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_stays_as_published() {
+        let published = DescentSettings::for_networks();
+        assert_eq!(published.with(&DescentChanges::default()), published);
+        let changes = read(r#"{"batch": 7, "clip": 2.0}"#).unwrap();
+        let changed = published.with(&changes);
+        assert_eq!((changed.batch, changed.clip), (7, Some(2.0)));
+        assert_eq!(changed.epochs, published.epochs);
+        assert!(read(r#"{"bach": 7}"#).unwrap_err().contains("`bach`"));
     }
 }

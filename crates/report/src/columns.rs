@@ -9,6 +9,9 @@ use crate::paper::paper_figure;
 use crate::ratio::REFERENCE;
 use crate::summary::{Seconds, StrategySummary};
 
+/// What marks a budget that was not enough for good.
+const RISES: &str = "*";
+
 /// A column: a heading and one cell a strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
@@ -53,6 +56,32 @@ impl Section<'_> {
             self.column("budget to passive's loss", budget),
             self.published_budget(),
         ])
+    }
+
+    /// What the marks at budgets mean, a sentence for each strategy that has one.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let reference = self.strategies.get(REFERENCE).and_then(|s| s.final_loss);
+        let rises = self.strategies.iter().filter_map(|(name, strategy)| {
+            let (rise, passive) = (strategy.rises_again?, reference?);
+            let end = if rise.at_end { ", its last round" } else { "" };
+            Some(format!(
+                "{RISES} {name} rises above passive's loss again after it had reached it: {} at {} samples{end}, against {}; its budget counts to the first time.",
+                format::short(rise.loss),
+                format::grouped(rise.budget),
+                format::short(passive.mean)
+            ))
+        });
+        rises.collect()
+    }
+
+    /// Whether a published figure stands in the results.
+    pub(crate) fn has_published(&self) -> bool {
+        let published = |name: &str| {
+            ["final_loss", "budget_ratio"]
+                .iter()
+                .any(|figure| paper_figure(self.paper, self.target, name, figure).is_some())
+        };
+        self.strategies.iter().any(|(name, _)| published(name))
     }
 
     /// What stands beside the paper's table: ours and the published figure in turn, then what else
@@ -142,7 +171,8 @@ fn budget(name: &str, strategy: &StrategySummary) -> Option<String> {
     if name == REFERENCE {
         return Some("reference".to_owned());
     }
-    Some(format::ratio(&ratio, 1))
+    let mark = strategy.rises_again.map_or("", |_| RISES);
+    Some(format::marked_ratio(&ratio, 1, mark))
 }
 
 fn predictors(strategy: &StrategySummary) -> Option<String> {

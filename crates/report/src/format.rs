@@ -37,6 +37,10 @@ fn magnitude(value: f64) -> i32 {
 /// A mean with its standard error, to the error's second digit: `0.00182 ± 0.00004`.
 pub(crate) fn mean_sem(value: MeanSem) -> String {
     let MeanSem { mean, sem } = value;
+    if !mean.is_finite() {
+        return MISSING.to_owned();
+    }
+    let sem = sem.filter(|sem| sem.is_finite());
     let power = magnitude(mean);
     let scientific = !(-4..6).contains(&power);
     let scale = if scientific { 10f64.powi(power) } else { 1.0 };
@@ -71,6 +75,9 @@ pub(crate) fn signed(value: f64) -> String {
 
 /// A whole number with commas between thousands.
 pub(crate) fn grouped(value: f64) -> String {
+    if !value.is_finite() {
+        return MISSING.to_owned();
+    }
     let digits = format!("{:.0}", value.abs());
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -88,7 +95,7 @@ pub(crate) fn grouped(value: f64) -> String {
 
 /// A mean count: whole where it is whole, else one decimal.
 pub(crate) fn count(value: f64) -> String {
-    if (value - value.round()).abs() < 0.05 || value.abs() >= 1_000.0 {
+    if (value - value.round()).abs() < 0.05 || value.abs() >= 1_000.0 || value.is_nan() {
         grouped(value)
     } else {
         format!("{value:.1}")
@@ -98,6 +105,7 @@ pub(crate) fn count(value: f64) -> String {
 /// Seconds to about three digits.
 pub(crate) fn seconds(value: f64) -> String {
     match value {
+        v if !v.is_finite() => MISSING.to_owned(),
         v if v >= 100.0 => grouped(v),
         v if v >= 10.0 => format!("{v:.1}"),
         v if v >= 0.01 || v <= 0.0 => format!("{v:.2}"),
@@ -105,9 +113,20 @@ pub(crate) fn seconds(value: f64) -> String {
     }
 }
 
-/// A share as a percentage: `28 %`, or `28.4 %` with one decimal.
-pub(crate) fn percent(share: f64, decimals: usize) -> String {
-    format!("{} %", percent_number(share, decimals))
+/// A share as a percentage: `28 %`, or `28.4 %` with one decimal; a dash where it is not defined,
+/// for instance as a part of nothing.
+///
+/// ```
+/// use taskscout_report::percent;
+/// assert_eq!(percent(0.284, 1), "28.4 %");
+/// assert_eq!(percent(1.0 - 0.5 / 0.0, 1), "–");
+/// ```
+#[must_use]
+pub fn percent(share: f64, decimals: usize) -> String {
+    match share.is_finite() {
+        true => format!("{} %", percent_number(share, decimals)),
+        false => MISSING.to_owned(),
+    }
 }
 
 fn percent_number(share: f64, decimals: usize) -> String {
@@ -117,6 +136,16 @@ fn percent_number(share: f64, decimals: usize) -> String {
         decimals
     };
     format!("{:.decimals$}", 100.0 * share)
+}
+
+/// A budget ratio with its interval: `28 % [26–30 %]`, `not reached [80 %–never]`; a mark stands
+/// between the two.
+pub(crate) fn marked_ratio(ratio: &BudgetRatio, decimals: usize, mark: &str) -> String {
+    let text = self::ratio(ratio, decimals);
+    match text.split_once(" [") {
+        Some((mean, interval)) => format!("{mean}{mark} [{interval}"),
+        None => text + mark,
+    }
 }
 
 /// A budget ratio with its interval: `28 % [26–30 %]`, `not reached [80 %–never]`.
@@ -196,6 +225,13 @@ mod tests {
         assert_eq!(seconds(0.001), "< 0.01");
         assert_eq!(seconds(0.0), "0.00");
         assert_eq!(seconds(1234.5), "1,234");
+        for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let texts = [short(wrong), signed(wrong), grouped(wrong), count(wrong)];
+            for text in texts.into_iter().chain([seconds(wrong), percent(wrong, 1)]) {
+                assert_eq!(text, MISSING);
+            }
+            assert_eq!(text(0.5, wrong), "0.500");
+        }
     }
 
     #[test]
@@ -207,6 +243,7 @@ mod tests {
             at_first_round: false,
         };
         assert_eq!(ratio(&whole, 0), "28 % [26–30 %]");
+        assert_eq!(marked_ratio(&whole, 0, "*"), "28 %* [26–30 %]");
         assert_eq!(ratio(&whole, 1), "28.4 % [26.0–30.1 %]");
         let open = BudgetRatio {
             high: None,

@@ -85,10 +85,11 @@ pub use figures::{
     Bar, Bars, HeatMap, PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel,
     Traces,
 };
+pub use format::percent;
 pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
-pub use ratio::{BudgetRatio, REFERENCE, Reach, budget_ratio};
+pub use ratio::{BudgetRatio, REFERENCE, Reach, Rise, budget_ratio, rises_again};
 pub use results::{COLUMNS, read_csv, write_csv};
 pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};

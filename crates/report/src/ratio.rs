@@ -48,6 +48,19 @@ pub struct Reach {
     pub at_first_round: bool,
 }
 
+/// Where a curve that had reached a loss was above it again, at the last such round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rise {
+    /// The round.
+    pub round: usize,
+    /// The mean source samples of that round.
+    pub budget: f64,
+    /// The mean loss of that round.
+    pub loss: f64,
+    /// Whether it was the last round of all, so that the curve ends above.
+    pub at_end: bool,
+}
+
 impl Curve {
     /// Where the mean curve first comes down to `loss`; the first round's budget if it starts there.
     ///
@@ -78,6 +91,39 @@ impl Curve {
             before = Some((point.budget, value.mean));
         }
         None
+    }
+
+    /// Whether the mean curve comes above `loss` again after it had reached it, and where it last is.
+    ///
+    /// ```
+    /// use taskscout_report::{mean_curves, Metric, ResultRow};
+    /// let row = |round, budget, loss| ResultRow {
+    ///     round, budget, test_loss: Some(loss), ..ResultRow::default()
+    /// };
+    /// let rows = [row(0, 100, 4.0), row(1, 200, 2.0), row(2, 300, 3.5)];
+    /// let curve = &mean_curves(&rows, Metric::TestLoss)[0];
+    /// assert_eq!(curve.rise(3.0).unwrap().round, 2);
+    /// assert!(curve.rise(3.5).is_none());
+    /// ```
+    #[must_use]
+    pub fn rise(&self, loss: f64) -> Option<Rise> {
+        let values = self
+            .points
+            .iter()
+            .filter_map(|point| Some((point, point.value?.mean)));
+        let mut later = values.skip_while(|(_, mean)| *mean > loss).peekable();
+        let mut last = None;
+        while let Some((point, mean)) = later.next() {
+            if mean > loss {
+                last = Some(Rise {
+                    round: point.round,
+                    budget: point.budget,
+                    loss: mean,
+                    at_end: later.peek().is_none(),
+                });
+            }
+        }
+        last
     }
 }
 
@@ -113,6 +159,20 @@ pub fn budget_ratio<'a>(
         high: interval.and_then(|(_, high)| finite(high)),
         at_first_round: reach.is_some_and(|reach| reach.at_first_round && reach.budget > 0.0),
     })
+}
+
+/// Where a strategy's mean curve is above the final loss of the [`REFERENCE`] again after it had
+/// reached it: its [`budget_ratio`] then speaks of the first time only. `None` if it stays below,
+/// never gets there, or is the reference itself.
+#[must_use]
+pub fn rises_again<'a>(
+    rows: impl IntoIterator<Item = &'a ResultRow>,
+    strategy: &str,
+) -> Option<Rise> {
+    let rows: Vec<&ResultRow> = rows.into_iter().collect();
+    let curve = |strategy| Cells::new(&rows, strategy, Metric::TestLoss).mean_curve();
+    let target = Target::of(&curve(REFERENCE)).filter(|_| strategy != REFERENCE)?;
+    curve(strategy).rise(target.loss)
 }
 
 /// What has to be reached, and the budget that the reference needed for it.
@@ -232,6 +292,26 @@ mod tests {
     fn first_reach_counts_when_the_curve_rises_again() {
         let ratio = ratio(&[(100, 3.0), (200, 1.0), (400, 9.0)], &PASSIVE, 1);
         close(ratio.mean.unwrap(), 150.0 / 400.0);
+    }
+
+    #[test]
+    fn a_rise_after_the_first_reach_is_told() {
+        let rise = |own: &[(usize, f64)]| {
+            let mut rows = curve("passive", 1, &PASSIVE);
+            rows.extend(curve("aware", 1, own));
+            rises_again(&rows, "aware")
+        };
+        assert_eq!(rise(&[(100, 3.0), (200, 1.0), (400, 2.0)]), None);
+        assert_eq!(rise(&[(100, 9.0), (200, 8.0), (400, 2.5)]), None);
+        let at_end = rise(&[(100, 3.0), (200, 1.0), (300, 4.0), (400, 9.0)]).unwrap();
+        assert_eq!((at_end.round, at_end.at_end), (3, true));
+        close(at_end.budget, 400.0);
+        close(at_end.loss, 9.0);
+        let between = rise(&[(100, 1.0), (200, 3.0), (400, 0.5)]).unwrap();
+        assert_eq!((between.round, between.at_end), (1, false));
+        // The reference is what all are measured by.
+        let dips = curve("passive", 1, &[(100, 1.0), (200, 5.0), (400, 2.0)]);
+        assert_eq!(rises_again(&dips, "passive"), None);
     }
 
     #[test]

@@ -99,7 +99,12 @@ fn header(with_target: bool) -> Vec<&'static str> {
 }
 
 fn cells(row: &ResultRow, with_target: bool) -> Vec<String> {
-    let float = |value: Option<f64>| value.map(|value| format!("{value:?}")).unwrap_or_default();
+    let float = |value: Option<f64>| {
+        let defined = value.filter(|value| !value.is_nan());
+        defined
+            .map(|value| format!("{value:?}"))
+            .unwrap_or_default()
+    };
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     let mut cells = vec![
         row.experiment.clone(),
@@ -317,6 +322,17 @@ mod tests {
         assert!(text.starts_with("experiment,oracle,strategy,seed,target,round,"));
         assert!(text.contains("\"0,0,1,0.5,0\"") && text.contains("\"say \"\"hi\"\"\""));
         assert_eq!(back, rows);
+    }
+
+    #[test]
+    fn what_is_not_defined_is_empty() {
+        let undefined = ResultRow {
+            test_loss: Some(f64::NAN),
+            ..row()
+        };
+        let (text, back) = round_trip(&[undefined]);
+        assert!(!text.contains("NaN"), "{text}");
+        assert_eq!(back[0].test_loss, None);
     }
 
     #[test]

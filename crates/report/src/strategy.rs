@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::curve::{self, MeanSem, Metric, mean_curves};
 use crate::ordered::OrderedMap;
-use crate::ratio::{BudgetRatio, budget_ratio};
+use crate::ratio::{BudgetRatio, Rise, budget_ratio, rises_again};
 use crate::rows::ResultRow;
 
 /// The figures of one strategy, in its last round unless said otherwise.
@@ -18,6 +18,9 @@ pub struct StrategySummary {
     pub returned_loss: Option<MeanSem>,
     /// Budget to reach the passive strategy's final loss; `None` if passive was not run.
     pub budget_ratio: Option<BudgetRatio>,
+    /// Where the loss was last above passive's again after it had reached it; absent if nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rises_again: Option<Rise>,
     /// Mean number of tasks.
     pub tasks: f64,
     /// Mean number of tasks that hold at least 1 % of the source samples.
@@ -75,6 +78,7 @@ fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
         final_loss: final_value(Metric::TestLoss),
         returned_loss: final_value(Metric::ReturnedLoss),
         budget_ratio: budget_ratio(rows.iter().copied(), name),
+        rises_again: rises_again(rows.iter().copied(), name),
         tasks: mean(last.iter().map(|row| row.tasks as f64)),
         long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
         relevance: final_value(Metric::Relevance),

@@ -21,12 +21,15 @@ use crate::summary::Summary;
 /// An aligned plain-text table, one block a target; every line ends with a newline.
 #[must_use]
 pub fn terminal_table(summary: &Summary) -> String {
+    let target = summary.target.as_ref();
     let mut out = format!(
-        "{}, {} oracle, {}\n",
+        "{}, {} oracle, {}{}\n",
         summary.experiment,
         summary.oracle,
-        seeds(summary.seeds)
+        seeds(summary.seeds),
+        target.map_or_else(String::new, |name| format!(", target {name}"))
     );
+    let mut published = false;
     for (target, strategies) in summary.sections() {
         let section = Section {
             target,
@@ -38,8 +41,14 @@ pub fn terminal_table(summary: &Summary) -> String {
             out.push_str(&format!("target {target}\n"));
         }
         out.push_str(&align(&columns(&section)));
+        for remark in section.remarks() {
+            out.push_str(&format!("{remark}\n"));
+        }
+        published |= section.has_published();
     }
-    for (index, remark) in paper::remarks(&summary.paper).iter().enumerate() {
+    // Where nothing published stands in the table, words on it would be about something else.
+    let remarks = published.then(|| paper::remarks(&summary.paper));
+    for (index, remark) in remarks.iter().flatten().enumerate() {
         let gap = if index == 0 { "\n" } else { "" };
         out.push_str(&format!("{gap}{remark}\n"));
     }
@@ -168,5 +177,33 @@ mod tests {
         let table = terminal_table(&Summary::from_rows(&rows, json!({})).unwrap());
         assert!(table.contains("\ntarget calm\n") && table.contains("\ntarget windy\n"));
         assert!(table.starts_with("e, exact oracle, 1 seed\n"));
+        rows.truncate(1);
+        let table = terminal_table(&Summary::from_rows(&rows, json!({})).unwrap());
+        assert!(table.starts_with("e, exact oracle, 1 seed, target calm\n"));
+    }
+
+    #[test]
+    fn words_on_published_figures_need_such_figures() {
+        let rows = curve("passive", 1, &[(100, 8.0)]);
+        let table = |paper| terminal_table(&Summary::from_rows(&rows, paper).unwrap());
+        let words = json!({"source": "a paper", "note": "Other flights."});
+        assert!(!table(words).contains("a paper"));
+        let figures = json!({"source": "a paper", "passive": {"final_loss": 1.0}});
+        assert!(table(figures).contains("a paper"));
+    }
+
+    #[test]
+    fn a_budget_that_does_not_last_is_marked() {
+        let mut rows = curve("passive", 1, &[(100, 8.0), (200, 4.0), (400, 2.0)]);
+        rows.extend(curve("aware", 1, &[(100, 3.0), (200, 1.0), (400, 9.0)]));
+        rows.extend(curve("agnostic", 1, &[(100, 3.0), (200, 1.0), (400, 1.0)]));
+        let table = terminal_table(&Summary::from_rows(&rows, json!({})).unwrap());
+        let line = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap();
+        assert!(line("aware").contains("37.5 %*"), "{table}");
+        assert!(line("agnostic").contains("37.5 %") && !line("agnostic").contains('*'));
+        assert!(
+            line("* aware").contains("9.00 at 400 samples, its last round, against 2.00"),
+            "{table}"
+        );
     }
 }

@@ -37,9 +37,12 @@ pub(crate) fn short(value: f64) -> String {
     text
 }
 
-/// A part of a whole, in percent.
+/// A part of a whole, in percent; a dash where there is no whole.
 pub(crate) fn percent(part: f64) -> String {
-    format!("{:.1}", 100.0 * part)
+    match part.is_finite() {
+        true => format!("{:.1}", 100.0 * part),
+        false => "–".into(),
+    }
 }
 
 #[cfg(test)]
@@ -59,5 +62,9 @@ mod tests {
         ] {
             assert_eq!(short(value), text);
         }
+        assert_eq!(
+            (percent(0.5), percent(f64::NAN)),
+            ("50.0".into(), "–".into())
+        );
     }
 }

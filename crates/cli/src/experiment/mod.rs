@@ -34,7 +34,10 @@ const NAMED: usize = 20;
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
 pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
-    if let Some(missing) = config.clone().with_options(options)?.world.missing() {
+    let mut world = config.world.clone();
+    world.apply(options)?;
+    if let Some(missing) = world.missing() {
+        config.with_options(options)?;
         tell(&format!("note: {missing}"));
         return Ok(());
     }

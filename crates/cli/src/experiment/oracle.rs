@@ -9,10 +9,9 @@ use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig};
 use super::config::LearnerConfig;
 use super::world::World;
 use crate::args::OracleName;
-use crate::error::Result;
 
 /// The oracle that an experiment's file and options ask for.
-pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> Result<Oracle> {
+pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> taskscout::Result<Oracle> {
     Ok(match learner.oracle {
         OracleName::Exact => Oracle::Exact(Exact {
             lambda: learner.lambda,
@@ -26,10 +25,10 @@ pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> Result<Oracle
             training: learner.neural.clone(),
         }
         .oracle()?,
-        OracleName::JointGd => joint_gd(learner)?.oracle()?,
+        OracleName::JointGd => joint_gd(learner).oracle()?,
         OracleName::Pooled if world.wants_network() => {
             let network = NeuralConfig {
-                network: learner.network.clone(),
+                network: Some(learner.network.clone().unwrap_or_default()),
                 training: learner.neural.clone(),
             };
             let pooled = world.pooled();
@@ -45,7 +44,7 @@ pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> Result<Oracle
 }
 
 /// Descent as published: Adam for a matrix, plain gradient steps for a network.
-fn joint_gd(learner: &LearnerConfig) -> Result<JointGd> {
+fn joint_gd(learner: &LearnerConfig) -> JointGd {
     let network = learner.network.clone().unwrap_or(MlpShape {
         hidden: Vec::new(),
         bias: false,
@@ -56,8 +55,8 @@ fn joint_gd(learner: &LearnerConfig) -> Result<JointGd> {
     } else {
         DescentSettings::for_networks()
     };
-    Ok(JointGd {
-        descent: published.with(&learner.descent)?,
+    JointGd {
+        descent: published.with(&learner.descent),
         network,
-    })
+    }
 }

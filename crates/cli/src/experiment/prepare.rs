@@ -3,12 +3,13 @@
 use taskscout::features::Features as _;
 use taskscout::strategy::Exploit;
 
-use super::config::{ExperimentConfig, StrategyRun, given_as};
+use super::config::{ExperimentConfig, StrategyRun};
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldOption, WorldTarget};
 use crate::args::{ExperimentOptions, OracleName};
 use crate::error::{CliError, Result};
+use crate::output::tell;
 
 /// An experiment that is ready to run.
 pub(crate) struct Prepared {
@@ -22,11 +23,21 @@ pub(crate) struct Prepared {
 /// Applies the options and checks what comes of it.
 pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
     let config = config.with_options(options)?;
+    let places = config.places.clone();
+    let prepared = checked(config).map_err(|error| places.locate(error, options))?;
+    for note in &prepared.config.left_aside {
+        tell(&format!("note: {note}"));
+    }
+    Ok(prepared)
+}
+
+fn checked(config: ExperimentConfig) -> Result<Prepared> {
     let world = config.world.build()?;
     let targets = world.targets();
     if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
-        return Err(CliError::Input(
-            "`target.joint` is true, but the world has a single target: leave it out".into(),
+        return Err(CliError::setting(
+            "target.joint",
+            "is true, but the world has a single target: leave it out",
         ));
     }
     let rounds = config.schedule.rounds(world.budget_unit())?;
@@ -42,7 +53,7 @@ pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> 
         world,
         config,
     };
-    prepared.check_samples(options)?;
+    prepared.check_samples()?;
     prepared.check_kin()?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;
@@ -82,17 +93,19 @@ impl Prepared {
     }
 
     /// Checks that the targets have as many rows as the learner is to have of them.
-    fn check_samples(&self, options: &ExperimentOptions) -> Result<()> {
+    fn check_samples(&self) -> Result<()> {
         let samples = self.config.target.samples;
         for (index, target) in self.targets.iter().enumerate() {
             let Some(rows) = self.world.target_rows(index).filter(|&rows| rows < samples) else {
                 continue;
             };
-            return Err(CliError::Input(format!(
-                "{} is {samples}, but {} has {rows} rows to learn from: ask for fewer",
-                given_as("target.samples", options).unwrap_or("`target.samples`"),
-                target.name.as_deref().unwrap_or("the target"),
-            )));
+            return Err(CliError::setting(
+                "target.samples",
+                format!(
+                    "is {samples}, but {} has {rows} rows to learn from: ask for fewer",
+                    target.name.as_deref().unwrap_or("the target"),
+                ),
+            ));
         }
         Ok(())
     }
@@ -109,9 +122,16 @@ impl Prepared {
             true => "use --task-features wind, or another --oracle such as exact",
             false => "use another --oracle such as exact",
         };
-        Err(CliError::Input(format!(
-            "the oracle pooled starts from what is known of targets, and here that is nothing: {remedy}"
-        )))
+        let path = match self.config.world.has(WorldOption::Data) {
+            true => "world.task_features",
+            false => "learner.oracle",
+        };
+        Err(CliError::about(
+            path,
+            format!(
+                "the oracle pooled starts from what is known of targets, and here that is nothing: {remedy}"
+            ),
+        ))
     }
 
     /// Checks what a strategy asks of learner and schedule.
@@ -121,10 +141,9 @@ impl Prepared {
         } else {
             0..1
         };
-        let study = study_config(self, run, served, self.config.seed)?;
-        study.validate().map_err(|error| {
-            CliError::Input(format!("in [learner], with strategy {run}, {error}"))
-        })?;
+        let bad = |error| CliError::in_table("learner", &format!("with strategy {run}, "), error);
+        let study = study_config(self, run, served, self.config.seed).map_err(bad)?;
+        study.validate().map_err(bad)?;
         // Every round of a passive strategy spreads over the space, the first of an active one.
         let budgets = &self.rounds.budgets;
         let spread = if run.kind.is_active() {
@@ -136,10 +155,13 @@ impl Prepared {
         let too_small = |&budget: &usize| budget < least;
         let short = budgets.iter().take(spread).position(too_small);
         short.map_or(Ok(()), |round| {
-            Err(CliError::Input(format!(
-                "`schedule` gives round {round} a budget of {} samples, but {run} needs at least {least}: raise the budget",
-                budgets[round]
-            )))
+            Err(CliError::setting(
+                "schedule",
+                format!(
+                    "gives round {round} a budget of {} samples, but {run} needs at least {least}: raise the budget",
+                    budgets[round]
+                ),
+            ))
         })
     }
 }

@@ -94,7 +94,7 @@ impl ScheduleConfig {
     /// Checks the numbers.
     pub(crate) fn check(&self) -> Result<()> {
         let bad = |key: &str, problem: String| {
-            Err(CliError::Input(format!("`schedule.{key}` {problem}")))
+            Err(CliError::setting(&format!("schedule.{key}"), problem))
         };
         let share = |value: f64| value > 0.0 && value < 1.0;
         let positive = |value: f64| value > 0.0 && value.is_finite();
@@ -152,9 +152,10 @@ impl ScheduleConfig {
             .collect();
         let total: f64 = paper.iter().sum();
         if total.is_nan() || total >= 1e12 {
-            return Err(CliError::Input(format!(
-                "`schedule` asks for {total:.1e} samples: give a smaller budget"
-            )));
+            return Err(CliError::setting(
+                "schedule",
+                format!("asks for {total:.1e} samples: give a smaller budget"),
+            ));
         }
         let whole: Vec<usize> = paper.iter().map(|budget| *budget as usize).collect();
         let budgets = match self.kind {
@@ -162,14 +163,16 @@ impl ScheduleConfig {
             Kind::Adaptive => self.adaptive.budgets(whole.iter().sum()),
         };
         if budgets.len() > MOST_ROUNDS {
-            return Err(CliError::Input(format!(
-                "`schedule.adaptive` makes more than {MOST_ROUNDS} rounds: raise its `first` or `growth`"
-            )));
+            return Err(CliError::setting(
+                "schedule.adaptive",
+                format!("makes more than {MOST_ROUNDS} rounds: raise its `first` or `growth`"),
+            ));
         }
         if let Some(round) = budgets.iter().position(|&budget| budget == 0) {
-            return Err(CliError::Input(format!(
-                "`schedule` gives round {round} no samples: raise the budget"
-            )));
+            return Err(CliError::setting(
+                "schedule",
+                format!("gives round {round} no samples: raise the budget"),
+            ));
         }
         let warm_up = match (self.kind, self.adaptive.warm_up_steps) {
             (Kind::Adaptive, steps) if steps > 1 => WarmUp::Evidence { max_rounds: steps },

@@ -191,8 +191,11 @@ fn target_section(
     }
     out += &heading(level, "Losses and budgets", "");
     out += &table(&section.names(), &section.results(), "");
-    for remark in paper::remarks(section.paper) {
-        out += &format!("<p class=\"remark\">{}</p>\n", escape(&remark));
+    let published = section
+        .has_published()
+        .then(|| paper::remarks(section.paper));
+    for remark in section.remarks().iter().chain(published.iter().flatten()) {
+        out += &format!("<p class=\"remark\">{}</p>\n", escape(remark));
     }
     if let Some(plot) = returned_loss_plot(rows()).filter(|_| guard_mattered(rows())) {
         let svg = plot.to_svg(Theme::Page, &format!("{id}-returned"));
@@ -313,6 +316,52 @@ mod tests {
         let page = page_of(rows, json!({"source": evil}), json!({ evil: evil }));
         assert!(!page.contains("<script"));
         assert_balanced(&page);
+    }
+
+    #[test]
+    fn a_budget_that_does_not_last_is_told() {
+        let mut rows = rows();
+        rows.extend(curve(
+            "discrete-l1",
+            3,
+            &[(100, 4.0), (200, 1.0), (400, 9.0)],
+        ));
+        let page = page_of(rows, json!({"source": "a paper"}), json!({}));
+        assert!(page.contains("* discrete-l1 rises above passive&#39;s loss again"));
+        assert!(page.contains("<b>discrete-l1</b> rose above it again"));
+        assert!(!page.contains("* aware rises"));
+        assert!(!page.contains("a paper"), "nothing published is shown");
+    }
+
+    #[test]
+    fn nothing_is_never_called_a_number() {
+        // Losses of zero, one seed, sets without values, constants.
+        for rows in [
+            curve("passive", 1, &[(100, 0.0), (200, 0.0)]),
+            [
+                curve("passive", 1, &[(100, 0.0), (200, 0.0)]),
+                curve("aware", 1, &[(100, 0.0), (200, 0.0)]),
+            ]
+            .concat(),
+            [
+                curve("passive", 2, &[(100, f64::INFINITY)]),
+                curve("aware", 2, &[(100, f64::NAN)]),
+            ]
+            .concat(),
+            [
+                curve("passive", 1, &[(0, 1.0)]),
+                curve("aware", 1, &[(0, 0.0)]),
+            ]
+            .concat(),
+        ] {
+            let report = ExperimentReport::new(rows, json!({}), json!({})).unwrap();
+            let table = crate::terminal_table(&report.summary);
+            let page = html_report(&[report]);
+            for text in [table, page] {
+                let text = text.replace("information", "").replace("infinite", "");
+                assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+            }
+        }
     }
 
     #[test]

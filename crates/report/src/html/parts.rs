@@ -166,7 +166,8 @@ pub(super) fn guide(oracle: bool) -> String {
              whole budget. Less is better; 100 % means no saving. “≤” marks a strategy that was \
              there after its first round, so that less might have been enough. In brackets: 90 % \
              bootstrap interval over seeds (1,000 resamples, the same seeds for both strategies); \
-             “never” as an end means that more than 5 % of the resamples do not reach the loss.",
+             “never” as an end means that more than 5 % of the resamples do not reach the loss. “*” marks \
+             a strategy whose mean curve rises above that loss again later.",
         ),
         (
             "Tasks, long-term tasks",

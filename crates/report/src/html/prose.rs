@@ -61,6 +61,7 @@ fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
         .filter_map(|(name, figures)| Some((name, figures.budget_ratio?)))
         .collect();
     sentences.extend(reached(&others));
+    sentences.extend(rose_again(section));
     sentences.extend(missed(&others));
     sentences.extend(published(section));
     sentences
@@ -81,6 +82,16 @@ fn reached(others: &[(&str, BudgetRatio)]) -> Option<String> {
     )];
     all.extend(phrases.map(|(name, share)| format!("{name} with {share}")));
     Some(format!("{}.", list(&all)))
+}
+
+/// Who did not stay below.
+fn rose_again(section: Section<'_>) -> Option<String> {
+    let rises = section
+        .strategies
+        .iter()
+        .filter(|(name, figures)| competes(name) && figures.rises_again.is_some());
+    let names: Vec<String> = rises.map(|(name, _)| bold(name)).collect();
+    (!names.is_empty()).then(|| format!("{} rose above it again afterwards.", list(&names)))
 }
 
 fn missed(others: &[(&str, BudgetRatio)]) -> Option<String> {

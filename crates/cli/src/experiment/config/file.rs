@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::ExperimentConfig;
+use super::places::{self, Places};
 use crate::args::BuiltIn;
 use crate::error::{CliError, Result};
 use crate::experiment::world;
@@ -53,23 +54,13 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
 
 /// An experiment from its text; `name` is where that stands.
 pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
-    world::read(text).map_err(|error| {
-        let place = match error.span() {
-            Some(span) => {
-                let before = &text[..span.start.min(text.len())];
-                let line = before.matches('\n').count() + 1;
-                let column = before
-                    .rsplit('\n')
-                    .next()
-                    .map_or(0, |last| last.chars().count())
-                    + 1;
-                format!("{name}, line {line}, column {column}")
-            }
-            None => name.to_owned(),
-        };
+    let mut config = world::read(text).map_err(|error| {
+        let place = places::of_span(text, name, error.span());
         let message = error.message().trim().replace('\n', " ");
         CliError::Input(format!(
             "{place}: {message} (docs/experiments.md lists all keys)"
         ))
-    })
+    })?;
+    config.places = Places::of(text, name);
+    Ok(config)
 }

@@ -1,10 +1,12 @@
 //! `[learner]`: how an experiment learns.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
 use taskscout::strategy::{Exploit, Split};
 use taskscout::train::Mllam;
-use taskscout_neural::{MlpShape, NeuralSettings};
+use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
 use crate::args::OracleName;
 
@@ -20,8 +22,8 @@ pub(crate) struct LearnerConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) network: Option<MlpShape>,
     /// What the oracle `joint-gd` does otherwise than published.
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
-    pub(crate) descent: serde_json::Map<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) descent: DescentChanges,
     /// Settings of the oracle `neural`.
     pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
@@ -47,9 +49,45 @@ pub(crate) struct LearnerConfig {
     /// `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) identify: Option<bool>,
+    /// What other oracles take that `--oracle` may name; empty once one is settled on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) with: BTreeMap<OracleName, OracleSettings>,
+}
+
+/// `[learner.with.ORACLE]`: settings that belong to some oracles only.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OracleSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<MlpShape>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descent: Option<DescentChanges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    neural: Option<NeuralSettings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mllam: Option<Mllam>,
+}
+
+fn is_default(changes: &DescentChanges) -> bool {
+    *changes == DescentChanges::default()
 }
 
 impl LearnerConfig {
+    /// Takes what belongs to the oracle in use and decides what depends on it.
+    pub(super) fn settle(&mut self) {
+        let mut others = std::mem::take(&mut self.with);
+        if let Some(own) = others.remove(&self.oracle) {
+            self.network = own.network.or(self.network.take());
+            self.descent = own.descent.unwrap_or_else(|| self.descent.clone());
+            self.neural = own.neural.unwrap_or_else(|| self.neural.clone());
+            self.lambda = own.lambda.or(self.lambda);
+            self.mllam = own.mllam.or(self.mllam.take());
+        }
+        self.split = Some(self.split());
+    }
+
     /// The split in use: what is trained as published is also planned as published.
     pub(crate) fn split(&self) -> Split {
         self.split.unwrap_or(match self.oracle {
@@ -80,7 +118,7 @@ impl Default for LearnerConfig {
             k: None,
             oracle: OracleName::Exact,
             network: None,
-            descent: serde_json::Map::new(),
+            descent: DescentChanges::default(),
             neural: NeuralSettings::default(),
             lambda: None,
             mllam: None,
@@ -90,6 +128,7 @@ impl Default for LearnerConfig {
             split: None,
             exploit: None,
             identify: None,
+            with: BTreeMap::new(),
         }
     }
 }

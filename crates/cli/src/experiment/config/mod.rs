@@ -3,7 +3,9 @@
 mod file;
 mod learner;
 mod paper;
+mod places;
 mod strategies;
+mod unused;
 
 use serde::{Deserialize, Serialize};
 use taskscout::strategy::StrategyKind;
@@ -13,6 +15,7 @@ pub(crate) use file::parse;
 pub(crate) use file::{built_in, from_file};
 pub(crate) use learner::LearnerConfig;
 use paper::Paper;
+use places::Places;
 pub(crate) use strategies::StrategyRun;
 
 use super::schedule::ScheduleConfig;
@@ -51,6 +54,12 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     /// Published figures to compare with.
     #[serde(default)]
     pub(crate) paper: Paper,
+    /// Where its keys stand.
+    #[serde(skip)]
+    pub(crate) places: Places,
+    /// What the file sets and the options leave aside, in sentences.
+    #[serde(skip)]
+    pub(crate) left_aside: Vec<String>,
 }
 
 fn ten() -> u64 {
@@ -91,25 +100,24 @@ impl<W> ExperimentConfig<W> {
             target: self.target,
             schedule: self.schedule,
             paper: self.paper,
+            places: self.places,
+            left_aside: self.left_aside,
         }
     }
 }
 
 impl ExperimentConfig {
     /// Applies the options of the command line, then checks everything.
-    pub(crate) fn with_options(mut self, options: &ExperimentOptions) -> Result<Self> {
-        if options.quick {
-            self.seeds = 2;
-            self.schedule.scale(0.25);
-        }
-        if let Some(scale) = options.budget_scale {
-            if !(scale > 0.0 && scale.is_finite()) {
-                return Err(CliError::Input(format!(
-                    "--budget-scale is {scale}: give a positive number"
-                )));
-            }
-            self.schedule.scale(scale);
-        }
+    pub(crate) fn with_options(self, options: &ExperimentOptions) -> Result<Self> {
+        let places = self.places.clone();
+        self.applied(options)
+            .map_err(|error| places.locate(error, options))
+    }
+
+    fn applied(mut self, options: &ExperimentOptions) -> Result<Self> {
+        self.schedule.check()?;
+        let of_file = self.choice();
+        self.scale_budgets(options)?;
         self.seeds = options.seeds.unwrap_or(self.seeds);
         self.seed = options.seed.unwrap_or(self.seed);
         self.target.samples = options.n_target.unwrap_or(self.target.samples);
@@ -127,15 +135,32 @@ impl ExperimentConfig {
         if let Some(oracle) = options.oracle {
             self.learner.oracle = oracle;
         }
-        self.learner.split = Some(self.learner.split());
         if let Some(schedule) = options.schedule {
             self.schedule
                 .use_adaptive(schedule == ScheduleName::Adaptive);
         }
         self.world.apply(options)?;
         self.target.joint |= options.joint_targets;
+        self.left_aside = self.check_unused(of_file)?;
+        self.learner.settle();
         self.check(options)?;
         Ok(self)
+    }
+
+    fn scale_budgets(&mut self, options: &ExperimentOptions) -> Result<()> {
+        if options.quick {
+            self.seeds = 2;
+            self.schedule.scale(0.25);
+        }
+        if let Some(scale) = options.budget_scale {
+            if !(scale > 0.0 && scale.is_finite()) {
+                return Err(CliError::Input(format!(
+                    "--budget-scale is {scale}: give a positive number"
+                )));
+            }
+            self.schedule.scale(scale);
+        }
+        Ok(())
     }
 
     fn add_save_task(&mut self) {
@@ -151,13 +176,7 @@ impl ExperimentConfig {
     }
 
     fn check(&self, options: &ExperimentOptions) -> Result<()> {
-        let bad = |key: &str, problem: String| {
-            let place = match given_as(key, options) {
-                Some(flag) => flag.to_owned(),
-                None => format!("`{key}`"),
-            };
-            Err(CliError::Input(format!("{place} {problem}")))
-        };
+        let bad = |key: &str, problem: String| Err(CliError::setting(key, problem));
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if self.name.is_empty() || self.name.starts_with('.') || !self.name.chars().all(plain) {
             return bad(
@@ -196,24 +215,15 @@ impl ExperimentConfig {
             return bad("learner.lambda", "must be positive and finite".into());
         }
         if self.learner.oracle == OracleName::JointGd && self.learner.k.is_none() {
+            let missing = match options.oracle {
+                Some(_) => "is missing, but --oracle joint-gd cannot choose it: ",
+                None => "is missing, but joint descent cannot choose it: ",
+            };
             return bad(
                 "learner.k",
-                "is missing: joint descent cannot choose it, so give it or use another oracle"
-                    .into(),
+                format!("{missing}give it in the file, or use another oracle"),
             );
         }
-        self.schedule.check()
+        Ok(())
     }
-}
-
-/// The option that a value came from, where it did not come from its key in a file.
-pub(crate) fn given_as(key: &str, options: &ExperimentOptions) -> Option<&'static str> {
-    let (given, flag) = match key {
-        "seeds" => (options.seeds.is_some(), "--seeds"),
-        "seed" => (options.seed.is_some(), "--seed"),
-        "target.samples" => (options.n_target.is_some(), "--n-target"),
-        "strategies" => (options.strategies.is_some(), "--strategies"),
-        _ => (false, ""),
-    };
-    given.then_some(flag)
 }

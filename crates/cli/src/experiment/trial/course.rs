@@ -37,7 +37,7 @@ pub(crate) fn study_config(
     run: StrategyRun,
     targets: std::ops::Range<usize>,
     seed: u64,
-) -> Result<StudyConfig> {
+) -> taskscout::Result<StudyConfig> {
     let (world, learner) = (prepared.world.as_ref(), &prepared.config.learner);
     let hidden = |target: usize| {
         let own = &prepared.targets[target];

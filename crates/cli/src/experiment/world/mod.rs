@@ -240,6 +240,11 @@ pub(crate) trait WorldSettings {
         None
     }
 
+    /// Whether a network is asked for beside the features.
+    fn wants_network(&self) -> bool {
+        false
+    }
+
     /// Makes the world.
     fn build(&self) -> Result<Box<dyn World>>;
 }
@@ -362,6 +367,11 @@ impl WorldConfig {
     /// What a run still has to be told on the command line, in a sentence.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         self.settings().missing()
+    }
+
+    /// Whether a network is asked for beside the features.
+    pub(crate) fn wants_network(&self) -> bool {
+        self.settings().wants_network()
     }
 
     /// Makes the world.

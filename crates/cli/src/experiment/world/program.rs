@@ -167,7 +167,7 @@ impl WorldSettings for Settings {
     fn build(&self) -> Result<Box<dyn World>> {
         let world = self
             .world()
-            .map_err(|error| CliError::Input(format!("in [source], {error}")))?;
+            .map_err(|error| CliError::in_table("source", "", error))?;
         Ok(Box::new(world))
     }
 }

@@ -57,8 +57,8 @@ impl WorldSettings for Settings {
             noise: self.noise,
             matrix_seed: self.matrix_seed,
         };
-        let world = Synthetic::new(config)
-            .map_err(|error| CliError::Input(format!("in [world], {error}")))?;
+        let world =
+            Synthetic::new(config).map_err(|error| CliError::in_table("world", "", error))?;
         Ok(Box::new(world))
     }
 }

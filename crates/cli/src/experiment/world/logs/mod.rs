@@ -126,6 +126,10 @@ impl WorldSettings for Settings {
         )
     }
 
+    fn wants_network(&self) -> bool {
+        self.phi == Phi::Mlp
+    }
+
     fn build(&self) -> Result<Box<dyn World>> {
         let logs = self.read()?;
         if self.targets.is_empty() {
@@ -140,17 +144,19 @@ impl WorldSettings for Settings {
             )));
         }
         let mut targets = Vec::new();
-        for (index, name) in self.targets.iter().enumerate() {
-            let found = logs.find(name)?;
+        for name in &self.targets {
+            let found = logs
+                .find(name)
+                .map_err(|error| CliError::about("world.targets", error.to_string()))?;
             if targets.contains(&found) {
-                return Err(CliError::Input(format!(
-                    "target {} stands there twice: name each once",
-                    self.targets[index]
-                )));
+                return Err(CliError::setting(
+                    "world.targets",
+                    format!("names {name} twice: name each once"),
+                ));
             }
             targets.push(found);
         }
-        let bad = |error: taskscout::Error| CliError::Input(format!("in [world], {error}"));
+        let bad = |error| CliError::in_table("world", "", error);
         let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
         let config = RecordedConfig {
             input_features: features.map.clone(),
@@ -182,15 +188,19 @@ impl Settings {
             ));
         };
         if self.inputs.is_empty() != self.outputs.is_empty() {
-            return Err(CliError::Input(
-                "in [world], `inputs` and `outputs` belong together: name both, or neither for flight logs"
-                    .into(),
+            return Err(CliError::about(
+                "world.inputs",
+                "in [world], `inputs` and `outputs` belong together: name both, or neither for flight logs",
             ));
         }
         if self.inputs.is_empty() && (self.task.is_some() || self.time.is_some()) {
-            return Err(CliError::Input(
-                "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out"
-                    .into(),
+            return Err(CliError::about(
+                if self.task.is_some() {
+                    "world.task"
+                } else {
+                    "world.time"
+                },
+                "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out",
             ));
         }
         let options = LogOptions {
@@ -200,7 +210,11 @@ impl Settings {
             time: self.time.clone(),
             skip_bad_rows: self.skip_bad_rows,
         };
-        let logs = read(data, &options.read_options())?;
+        let logs = read(data, &options.read_options()).map_err(|error| match data.exists() {
+            // What is wrong inside says where on its own.
+            true => error.into(),
+            false => CliError::about("world.data", error.to_string()),
+        })?;
         for warning in &logs.warnings {
             say(&format!("warning: {warning}"));
         }

@@ -2,7 +2,7 @@
 //! force is explained.
 
 use serde_json::json;
-use taskscout_report::{Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable};
+use taskscout_report::{Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable, percent};
 use taskscout_worlds::Recorded;
 
 use crate::error::{CliError, Result};
@@ -27,11 +27,17 @@ pub(super) fn add(
             false => stem.to_owned(),
         };
         add_explained(recorded, target, trials, report)?;
-        let relevant = mean_relevance(trials, target);
+        let Found {
+            tasks: relevant,
+            by,
+            trials: count,
+        } = mean_relevance(trials, target);
         if relevant.is_empty() {
             continue;
         }
         with(report, name, "relevant", json!(relevant))?;
+        let source = json!({"strategies": by, "trials": count});
+        with(report, name, "relevant_by", source)?;
         let top = &relevant[..relevant.len().min(SHOWN)];
         report.tables.push(ReportTable {
             target: Some(name.clone()),
@@ -43,17 +49,20 @@ pub(super) fn add(
                     vec![
                         one.task.clone(),
                         format!("{:.3}", one.similarity),
-                        format!("{:.1} %", 100.0 * one.weight),
+                        percent(one.weight, 1),
                     ]
                 })
                 .collect(),
-            caption: "Similarity is the correlation of the two forces over the target's inputs, in magnitude and lowered by what is not known; the share is of the source rows that were collected. Means over seeds.".into(),
+            caption: format!("Similarity is the correlation of the two forces over the target's inputs, in magnitude and lowered by what is not known; the share is of the source rows that were collected. {}.", means_over(&by)),
         });
         report.figures.push(ReportFigure {
             target: Some(name.clone()),
             name: file("relevant"),
             figure: bars(recorded, task, top).into(),
-            caption: "The recordings that are most like the target, and how much was collected from them.".into(),
+            caption: format!(
+                "The recordings that are most like the target, and how much was collected from them. {}.",
+                means_over(&by)
+            ),
         });
     }
     if let Some(figure) = heat_map(recorded, trials) {
@@ -76,7 +85,11 @@ pub(super) fn remarks(recorded: &Recorded, report: &ExperimentReport) -> Vec<Str
             .filter_map(|row| row.first().map(String::as_str))
             .collect();
         if recorded.tasks().iter().any(|task| task.name == *target) {
-            lines.push(format!("{target}: most like {}", names.join(", ")));
+            let source = match found_by(report, target) {
+                Some(by) if by != [FINDER] => format!(" ({})", lower(&means_over(&by))),
+                _ => String::new(),
+            };
+            lines.push(format!("{target}: most like {}{source}", names.join(", ")));
         }
     }
     lines
@@ -95,25 +108,68 @@ fn with(
     Ok(())
 }
 
-/// The relevance of each task, the mean over seeds, the most alike first.
-fn mean_relevance(trials: &[TrialRecord], target: usize) -> Vec<RelevantTask> {
-    let finder = trials
+/// What trials found relevant, and whose they are.
+#[derive(Default)]
+struct Found {
+    /// The mean over trials, the most alike first.
+    tasks: Vec<RelevantTask>,
+    /// The strategies of these trials.
+    by: Vec<String>,
+    /// How many trials there are.
+    trials: usize,
+}
+
+/// Whose relevance a list gives, in words.
+fn means_over(by: &[String]) -> String {
+    let names = match by {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => by.concat(),
+    };
+    match by.iter().any(|name| name == FINDER) {
+        true => format!("Means over seeds of {names}"),
+        false => format!("Means over seeds of {names}, as {FINDER} did not run"),
+    }
+}
+
+/// The same inside a sentence.
+fn lower(sentence: &str) -> String {
+    sentence.replacen("Means", "means", 1)
+}
+
+/// The strategies that a target's relevance comes from, as the summary has them.
+fn found_by(report: &ExperimentReport, target: &str) -> Option<Vec<String>> {
+    let summary = &report.summary;
+    let own = summary.targets.iter().find(|own| own.target == target);
+    let extra = own.map_or(&summary.extra, |own| &own.extra);
+    let names = extra.get("relevant_by")?.get("strategies")?.as_array()?;
+    let name = |name: &serde_json::Value| name.as_str().map(str::to_owned);
+    names.iter().map(name).collect()
+}
+
+/// What a trial found, and whose it is.
+fn found_in(record: &TrialRecord, target: usize) -> Option<(String, &[RelevantTask])> {
+    let slot = record.trial.targets().position(|own| own == target)?;
+    let details = record.details.as_ref()?.targets.get(slot)?;
+    let tasks = &details.relevant.as_ref()?.tasks;
+    Some((record.trial.contender.to_string(), tasks))
+}
+
+/// The relevance of each task: of the strategy that looks for it where it ran, else of all.
+fn mean_relevance(trials: &[TrialRecord], target: usize) -> Found {
+    let mut found: Vec<(String, &[RelevantTask])> = trials
         .iter()
-        .map(|record| record.trial.contender.to_string())
-        .find(|name| name == FINDER);
-    let (mut totals, mut count): (Vec<RelevantTask>, usize) = Default::default();
-    for record in trials {
-        let name = record.trial.contender.to_string();
-        if finder.as_ref().is_some_and(|finder| *finder != name) {
-            continue;
+        .filter_map(|record| found_in(record, target))
+        .collect();
+    if found.iter().any(|(name, _)| name == FINDER) {
+        found.retain(|(name, _)| name == FINDER);
+    }
+    let (mut totals, mut by): (Vec<RelevantTask>, Vec<String>) = Default::default();
+    let count = found.len();
+    for (name, tasks) in found {
+        if !by.contains(&name) {
+            by.push(name);
         }
-        let slot = record.trial.targets().position(|own| own == target);
-        let found = slot
-            .zip(record.details.as_ref())
-            .and_then(|(slot, details)| details.targets.get(slot)?.relevant.as_ref());
-        let Some(found) = found else { continue };
-        count += 1;
-        for one in &found.tasks {
+        for one in tasks {
             match totals.iter_mut().find(|known| known.task == one.task) {
                 Some(known) => {
                     known.similarity += one.similarity;
@@ -128,7 +184,11 @@ fn mean_relevance(trials: &[TrialRecord], target: usize) -> Vec<RelevantTask> {
         one.weight /= count as f64;
     }
     totals.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-    totals
+    Found {
+        tasks: totals,
+        by,
+        trials: count,
+    }
 }
 
 /// In what a recording is like the target.
@@ -169,13 +229,14 @@ fn bars(recorded: &Recorded, target: usize, top: &[RelevantTask]) -> Bars {
 
 /// How alike all tasks are, from the first trial that kept it.
 fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure> {
-    let kept = trials.iter().find_map(|record| {
+    let (trial, kept) = trials.iter().find_map(|record| {
         let details = record.details.as_ref()?;
-        details
+        let pairs = details
             .targets
             .iter()
             .find_map(|target| target.relevant.as_ref()?.pairs.as_ref())
-            .filter(|pairs| pairs.len() == recorded.tasks().len())
+            .filter(|pairs| pairs.len() == recorded.tasks().len())?;
+        Some((&record.trial, pairs))
     })?;
     let mut order: Vec<usize> = (0..recorded.tasks().len()).collect();
     let key = |index: &usize| {
@@ -213,7 +274,9 @@ fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure>
         target: None,
         name: "similarity".into(),
         figure: map.into(),
-        caption: "Correlation of what was learnt of two recordings, in magnitude and lowered by what is not known; one trial.".into(),
+        caption: format!(
+            "Correlation of what was learnt of two recordings, in magnitude and lowered by what is not known; of one trial, {trial}."
+        ),
     })
 }
 
@@ -243,19 +306,20 @@ fn add_explained(
         return Ok(());
     }
     let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    // Of a force that does not change there is nothing to explain.
+    let part = |all: &[f64]| match variance > 0.0 {
+        true => 1.0 - mean(all) / variance,
+        false => f64::NAN,
+    };
     let explained: serde_json::Map<String, serde_json::Value> = losses
         .iter()
-        .map(|(name, all)| (name.clone(), json!(1.0 - mean(all) / variance)))
+        .map(|(name, all)| (name.clone(), json!(part(all))))
         .collect();
     with(report, name, "variance", json!(variance))?;
     with(report, name, "explained_variance", explained.into())?;
     let row = |(name, all): &(String, Vec<f64>)| {
         let loss = mean(all);
-        vec![
-            name.clone(),
-            format!("{loss:.4}"),
-            format!("{:.1} %", 100.0 * (1.0 - loss / variance)),
-        ]
+        vec![name.clone(), format!("{loss:.4}"), percent(part(all), 1)]
     };
     report.tables.push(ReportTable {
         target: Some(name.clone()),
@@ -263,7 +327,8 @@ fn add_explained(
         head: ["contender", "returned loss", "explained"].map(str::to_owned).to_vec(),
         rows: losses.iter().map(row).collect(),
         caption: format!(
-            "Mean squared error on the last part of the recording, which nobody learnt from, and how much of its variance ({variance:.4}) that explains. Means over seeds."
+            "Mean squared error on the last part of the recording, which nobody learnt from, and how much of its variance ({variance:.4}) that explains. Means over seeds.{}",
+            if variance > 0.0 { "" } else { " The force does not change there, so there is nothing to explain." }
         ),
     });
     Ok(())

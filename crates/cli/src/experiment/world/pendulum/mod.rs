@@ -72,14 +72,16 @@ impl WorldSettings for Settings {
     }
 
     fn build(&self) -> Result<Box<dyn World>> {
-        let bad = |problem: String| CliError::Input(format!("in [world], {problem}"));
+        let bad = |error| CliError::in_table("world", "", error);
         if self.targets.is_empty() {
-            return Err(bad("`targets` is empty: name at least one".into()));
+            let problem = "is empty: name at least one";
+            return Err(bad(taskscout::Error::setting("targets", problem)));
         }
         let names: Vec<String> = self.targets.iter().map(|task| name(task)).collect();
         for (index, name) in names.iter().enumerate() {
             if names[..index].contains(name) {
-                return Err(bad(format!("target {name} stands there twice")));
+                let problem = format!("has {name} twice: name each once");
+                return Err(bad(taskscout::Error::setting("targets", problem)));
             }
         }
         let world = Pendulum::new(PendulumConfig {
@@ -90,7 +92,7 @@ impl WorldSettings for Settings {
             episode_steps: self.episode_steps,
             start_range: self.start_range,
         })
-        .map_err(|error| bad(error.to_string()))?;
+        .map_err(bad)?;
         Ok(Box::new(world))
     }
 }
