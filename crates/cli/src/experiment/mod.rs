@@ -45,8 +45,8 @@ pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Re
 pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
     let prepared = prepare(config, options)?;
     let out = out_folder(&prepared.config.name, options);
-    let folder = RunFolder::examine(out, &prepared.config, options)?;
-    folder.begin()?;
+    let mut folder = RunFolder::examine(out, &prepared, options)?;
+    folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;
     let printed = print(&if options.json {
         pretty(&report.summary)?

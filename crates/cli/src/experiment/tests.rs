@@ -38,8 +38,8 @@ fn prepared(text: &str, options: &ExperimentOptions) -> Result<Prepared> {
 /// Runs an experiment into a folder.
 fn run_into(out: &Path, text: &str, options: &ExperimentOptions) -> Result<ExperimentReport> {
     let prepared = prepared(text, options)?;
-    let folder = RunFolder::examine(out.to_owned(), &prepared.config, options)?;
-    folder.begin()?;
+    let mut folder = RunFolder::examine(out.to_owned(), &prepared, options)?;
+    folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;
     assert_eq!(
         list_failures(&prepared, &report).is_some(),
