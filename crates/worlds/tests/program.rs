@@ -180,6 +180,25 @@ fn a_damaged_line_costs_its_own_answer_only() {
 }
 
 #[test]
+fn an_answer_that_lacks_a_row_is_asked_for_again() {
+    let scratch = Scratch::new();
+    let mut first = scratch.session(COUNTER);
+    first.ask(&request(0.1, 2)).unwrap();
+    let rows = first.ask(&request(0.2, 2)).unwrap();
+    drop(first);
+    let text = scratch.journal().join("\n") + "\n";
+    let shorter = text.replacen("[1.0,0.1,-1.0],", "", 1);
+    assert!(shorter.len() < text.len(), "{text}");
+    std::fs::write(scratch.path("rows.jsonl"), shorter).unwrap();
+    let mut again = scratch.session(COUNTER);
+    assert_eq!(again.ask(&request(0.1, 2)).unwrap().len(), 2);
+    let note = again.take_note().unwrap();
+    assert!(note.contains("2 rows of task [0.1]"), "{note}");
+    assert_eq!(again.ask(&request(0.2, 2)).unwrap(), rows);
+    assert_eq!(scratch.asked(), 3);
+}
+
+#[test]
 fn a_last_line_without_its_end_is_whole_all_the_same() {
     let scratch = Scratch::new();
     let mut first = scratch.session(COUNTER);

@@ -8,7 +8,7 @@ use taskscout_report::{
 };
 
 use super::config::{self, ExperimentConfig};
-use super::folder::{RunFolder, TopFolder};
+use super::folder::{Reserved, RunFolder, TopFolder};
 use super::world::{WorldOption, point};
 use super::{
     MEND, Prepared, in_words, list_failures, out_folder, prepare, pretty, quick_line, run,
@@ -33,9 +33,10 @@ struct Part {
 impl Part {
     fn new(config: ExperimentConfig, out: &Path, options: &ExperimentOptions) -> Result<Self> {
         let name = config.name.clone();
+        let reserved = Reserved::new(out.join(&name))?;
         let prepared = prepare(config, options)
             .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
-        let folder = RunFolder::examine(out.join(name), &prepared, options)?;
+        let folder = reserved.examine(&prepared, options)?;
         Ok(Self { prepared, folder })
     }
 

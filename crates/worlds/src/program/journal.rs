@@ -29,6 +29,8 @@ pub(super) struct Journal {
     length: u64,
     /// Lines that could not be read, counted from 1.
     damaged: Vec<usize>,
+    /// Whether an answer was found to lack rows or numbers.
+    unfit: bool,
 }
 
 /// A line of the file.
@@ -104,6 +106,7 @@ impl Journal {
             answers: std::mem::take(&mut journal.answers),
             length: journal.sound.len() as u64,
             damaged: journal.damaged,
+            unfit: false,
         })
     }
 
@@ -121,8 +124,14 @@ impl Journal {
             if entry.answers(request, width) {
                 return Ok(Some(entry.rows.concat()));
             }
+            self.unfit = true;
         }
         Ok(None)
+    }
+
+    /// Whether an answer was found since to lack rows or numbers; told once.
+    pub(super) fn take_unfit(&mut self) -> bool {
+        std::mem::take(&mut self.unfit)
     }
 
     /// Whether it has answers that no request has used.

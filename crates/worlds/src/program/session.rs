@@ -89,7 +89,11 @@ impl Session {
 
     /// Answers that nobody asks for may mean that the requests have become others.
     fn tell_of_gap(&mut self, request: &Request) {
-        if !self.told && self.journal.has_unused() {
+        if self.journal.take_unfit() {
+            self.notes.push_back(format!(
+                "what was kept as the program's answer for {request} is not what was asked for: it is asked again"
+            ));
+        } else if !self.told && self.journal.has_unused() {
             self.told = true;
             self.notes.push_back(format!(
                 "what was kept of the program's answers has none for {request}: it is asked for these"

@@ -245,8 +245,10 @@ mod tests {
         std::fs::write(other.join("a.csv"), "mine").unwrap();
         std::os::unix::fs::symlink(&other, folder.join("trials")).unwrap();
         std::os::unix::fs::symlink(other.join("a.csv"), folder.join("results.csv")).unwrap();
-        let mut manifest = Manifest::default();
-        manifest.files = ["results.csv".to_owned(), "trials/a.csv".to_owned()].into();
+        let mut manifest = Manifest {
+            files: ["results.csv".to_owned(), "trials/a.csv".to_owned()].into(),
+            ..Manifest::default()
+        };
         let error = manifest.clear(&folder).unwrap_err().to_string();
         assert!(error.contains("symbolic link"), "{error}");
         assert!(folder.join("results.csv").exists(), "nothing half done");

@@ -58,14 +58,27 @@ pub(crate) struct RunFolder {
     lock: Option<Lock>,
 }
 
-impl RunFolder {
-    /// A folder for a run: a new one, one to be emptied with `--force`, or the same run's with
+/// A folder that no other process uses, nor will while this one does.
+pub(crate) struct Reserved {
+    path: PathBuf,
+    /// None where there is nothing to lock yet.
+    lock: Option<Lock>,
+}
+
+impl Reserved {
+    /// Reserves a folder, before any work is done for it. Changes nothing.
+    pub(crate) fn new(path: PathBuf) -> Result<Self> {
+        let lock = Lock::of_known(&path)?;
+        Ok(Self { path, lock })
+    }
+
+    /// The folder for a run: a new one, one to be emptied with `--force`, or the same run's with
     /// `--resume`. Changes nothing yet.
     pub(crate) fn examine(
-        path: PathBuf,
+        self,
         prepared: &Prepared,
         options: &ExperimentOptions,
-    ) -> Result<Self> {
+    ) -> Result<RunFolder> {
         let settings = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "command": std::env::args().skip(1).collect::<Vec<_>>().join(" "),
@@ -76,9 +89,9 @@ impl RunFolder {
             inputs: inputs.clone(),
             ..Manifest::default()
         };
-        let mut folder = Self {
-            lock: Lock::of_known(&path)?,
-            path,
+        let mut folder = RunFolder {
+            lock: self.lock,
+            path: self.path,
             settings,
             inputs,
             manifest: Mutex::new(manifest),
@@ -88,7 +101,9 @@ impl RunFolder {
         folder.look(options)?;
         Ok(folder)
     }
+}
 
+impl RunFolder {
     /// Looks at what is there, and decides what to do about it.
     fn look(&mut self, options: &ExperimentOptions) -> Result<()> {
         match Manifest::read(&self.path)? {
