@@ -164,7 +164,10 @@ pub(crate) struct ExperimentOptions {
     /// Go on with a run that was stopped or had failures, keeping what it had finished
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,
-    /// Replace whatever run the folder holds
+    /// With --resume: go on although data or programs have changed since; finished trials stay as they are
+    #[arg(long, requires = "resume")]
+    pub(crate) accept_changes: bool,
+    /// Replace the run that the folder holds; other files stay
     #[arg(long)]
     pub(crate) force: bool,
     /// Save the last model of every strategy and seed into DIR/models, for `predict` and `export`

@@ -24,7 +24,9 @@ pub(crate) fn print(text: &str) -> Result<()> {
 pub(crate) fn tell(line: &str) {
     // In one piece, so that lines of several threads stay whole.
     let line = format!("{line}\n");
-    let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    crate::progress::without_bar(|| {
+        let _ = std::io::stderr().lock().write_all(line.as_bytes());
+    });
 }
 
 /// Refuses to replace a file that is there unless it may be.

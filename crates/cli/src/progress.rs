@@ -1,11 +1,24 @@
 //! Progress for people: a bar on a terminal, plain lines elsewhere. Always on standard error.
 
 use std::io::IsTerminal as _;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::tell;
+
+/// The bar on the terminal, if there is one: what else is written there must not break it.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Writes to the terminal with the bar out of the way.
+pub(crate) fn without_bar(write: impl FnOnce()) {
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
 
 /// Progress of a set of trials.
 pub(crate) struct Progress {
@@ -26,6 +39,10 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
+        SHOWN
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&bar);
         Self {
             bar,
             trials,
@@ -60,6 +77,7 @@ impl Progress {
 
     /// All is over.
     pub(crate) fn finish(&self) {
+        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

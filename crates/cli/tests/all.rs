@@ -111,7 +111,9 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
     );
 
     // One experiment cannot go on: the others do, and all say so. Without logs, drone stays at home.
-    std::fs::write(all.join("fourier/trials/target-only-0.csv"), "torn\n").unwrap();
+    let trial = all.join("fourier/trials/target-only-0.csv");
+    std::fs::remove_file(&trial).unwrap();
+    std::fs::create_dir(&trial).unwrap();
     let output = reproduce("all", &all, &TINY);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
@@ -135,7 +137,7 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
     assert!(table.contains("bilinear, exact oracle") && table.contains("report.html"));
 
     // Mended, it resumes to the same figures.
-    std::fs::remove_file(all.join("fourier/trials/target-only-0.csv")).unwrap();
+    std::fs::remove_dir(&trial).unwrap();
     let output = reproduce("all", &all, &TINY);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(

@@ -256,6 +256,9 @@ fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
 
     scratch.program("");
     let output = scratch.run(&["--resume", "--jobs", "1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("sim.sh has changed"));
+    let output = scratch.run(&["--resume", "--accept-changes", "--jobs", "1"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(results(&scratch.path("out")), results(&whole.path("out")));
     // Nothing that had been answered was asked again, and nothing else than in a run without a crash.

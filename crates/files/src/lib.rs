@@ -69,6 +69,24 @@ fn temporary_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The name of the file that a temporary file was to become, if it is one that [`replace`] makes: a
+/// process that is killed leaves it behind.
+///
+/// ```
+/// assert_eq!(taskscout_files::temporary_of(".plan.json.4711-0.tmp"), Some("plan.json"));
+/// assert_eq!(taskscout_files::temporary_of("plan.json.tmp"), None);
+/// ```
+#[must_use]
+pub fn temporary_of(name: &str) -> Option<&str> {
+    let (name, numbers) = name
+        .strip_prefix('.')?
+        .strip_suffix(".tmp")?
+        .rsplit_once('.')?;
+    let (process, count) = numbers.split_once('-')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (!name.is_empty() && is_number(process) && is_number(count)).then_some(name)
+}
+
 /// Makes the rename itself durable, where the system can open folders as files.
 fn synchronise_folder(path: &Path) {
     if let Some(Ok(folder)) = path.parent().map(File::open) {
@@ -103,6 +121,25 @@ mod tests {
         write_atomically(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn temporary_files_are_known_by_their_exact_names() {
+        let temporary = temporary_beside(Path::new("folder/aware-t0-1.csv"));
+        let name = temporary.file_name().unwrap().to_str().unwrap();
+        assert_eq!(temporary_of(name), Some("aware-t0-1.csv"));
+        for other in [
+            "aware.csv",
+            ".aware.csv.tmp",
+            ".aware.csv.12.tmp",
+            ".aware.csv.12-.tmp",
+            ".aware.csv.12-x.tmp",
+            ".aware.csv.12-3.tmp2",
+            "aware.csv.12-3.tmp",
+            "..12-3.tmp",
+        ] {
+            assert_eq!(temporary_of(other), None, "{other}");
+        }
     }
 
     #[test]

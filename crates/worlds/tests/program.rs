@@ -4,9 +4,10 @@
 #![cfg(unix)] // the programs are shell scripts
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use taskscout_worlds::program::{Program, Request, Session};
+use taskscout_worlds::program::{Incidents, Listener, Program, Request, Session};
 
 /// Answers with rows that count up over the life of the process, and logs every request.
 const COUNTER: &str = r#"
@@ -119,18 +120,98 @@ fn what_the_journal_knows_is_not_asked_again() {
     assert_eq!(scratch.asked(), 3, "nothing was asked again");
     again.ask(&request(tasks[2], 3)).unwrap();
     assert_eq!(scratch.asked(), 4);
-    assert!(again.take_note().is_none(), "a torn line is no news");
+    let note = again.take_note().unwrap();
+    assert!(
+        note.contains("line 3 of ") && note.contains("asked again"),
+        "{note}"
+    );
+    assert!(again.take_note().is_none());
     drop(again);
     assert_eq!(scratch.journal().len(), 3);
+    let aside = std::fs::read(scratch.path("rows.jsonl.set-aside")).unwrap();
+    assert_eq!(aside.len(), text.len() - text_before(&text, 2) - 9 + 1);
 
-    // Another request than before: from there on the program is asked.
+    // Another request than before: the program is asked, and what was kept stays of use.
     let mut other = scratch.session(COUNTER);
     assert_eq!(other.ask(&request(tasks[0], 3)).unwrap(), rows[0]);
     other.ask(&request(0.9, 3)).unwrap();
     assert!(other.take_note().unwrap().contains("task [0.9]"));
     assert!(other.take_note().is_none());
+    assert_eq!(other.ask(&request(tasks[1], 3)).unwrap(), rows[1]);
     drop(other);
+    assert_eq!(scratch.journal().len(), 4);
+    assert_eq!(scratch.asked(), 5);
+}
+
+/// The length of the first lines.
+fn text_before(text: &[u8], lines: usize) -> usize {
+    let parts = text.split_inclusive(|&byte| byte == b'\n');
+    parts.take(lines).map(<[u8]>::len).sum()
+}
+
+#[test]
+fn a_damaged_line_costs_its_own_answer_only() {
+    let scratch = Scratch::new();
+    let tasks = [0.1, 0.2, 0.3, 0.4];
+    let mut first = scratch.session(COUNTER);
+    let rows = tasks.map(|w| first.ask(&request(w, 2)).unwrap());
+    drop(first);
+    let mut lines = scratch.journal();
+    let damaged = lines[1].replacen("rows", "ro\u{0}s", 1);
+    lines[1].clone_from(&damaged);
+    std::fs::write(scratch.path("rows.jsonl"), lines.join("\n") + "\n").unwrap();
+
+    let mut again = scratch.session(COUNTER);
+    let note = again.take_note().unwrap();
+    assert!(note.starts_with("line 2 of "), "{note}");
+    assert_eq!(again.ask(&request(tasks[0], 2)).unwrap(), rows[0]);
+    again.ask(&request(tasks[1], 2)).unwrap();
+    // Stopped here and gone on with, the rest is still of use.
+    drop(again);
+    let mut last = scratch.session(COUNTER);
+    last.ask(&request(tasks[1], 2)).unwrap();
+    for index in [0, 2, 3] {
+        assert_eq!(last.ask(&request(tasks[index], 2)).unwrap(), rows[index]);
+    }
+    assert_eq!(scratch.asked(), 5, "one request was asked again");
+    assert!(last.take_note().is_none());
+    let aside = std::fs::read_to_string(scratch.path("rows.jsonl.set-aside")).unwrap();
+    assert_eq!(aside.trim_end(), damaged, "nothing is thrown away");
+}
+
+#[test]
+fn an_answer_that_lacks_a_row_is_asked_for_again() {
+    let scratch = Scratch::new();
+    let mut first = scratch.session(COUNTER);
+    first.ask(&request(0.1, 2)).unwrap();
+    let rows = first.ask(&request(0.2, 2)).unwrap();
+    drop(first);
+    let text = scratch.journal().join("\n") + "\n";
+    let shorter = text.replacen("[1.0,0.1,-1.0],", "", 1);
+    assert!(shorter.len() < text.len(), "{text}");
+    std::fs::write(scratch.path("rows.jsonl"), shorter).unwrap();
+    let mut again = scratch.session(COUNTER);
+    assert_eq!(again.ask(&request(0.1, 2)).unwrap().len(), 2);
+    let note = again.take_note().unwrap();
+    assert!(note.contains("2 rows of task [0.1]"), "{note}");
+    assert_eq!(again.ask(&request(0.2, 2)).unwrap(), rows);
+    assert_eq!(scratch.asked(), 3);
+}
+
+#[test]
+fn a_last_line_without_its_end_is_whole_all_the_same() {
+    let scratch = Scratch::new();
+    let mut first = scratch.session(COUNTER);
+    let rows = first.ask(&request(0.1, 2)).unwrap();
+    drop(first);
+    let text = std::fs::read(scratch.path("rows.jsonl")).unwrap();
+    std::fs::write(scratch.path("rows.jsonl"), &text[..text.len() - 1]).unwrap();
+    let mut again = scratch.session(COUNTER);
+    assert_eq!(again.ask(&request(0.1, 2)).unwrap(), rows);
+    again.ask(&request(0.2, 2)).unwrap();
     assert_eq!(scratch.journal().len(), 2);
+    assert!(again.take_note().is_none());
+    assert!(!scratch.path("rows.jsonl.set-aside").exists());
 }
 
 #[test]
@@ -143,8 +224,34 @@ fn a_crash_is_mended_by_one_restart() {
     let mut session = scratch.session(&script);
     let rows = session.ask(&request(0.5, 2)).unwrap();
     assert_eq!(rows.outputs(), [-1.0, -2.0], "half an answer is none");
+    let note = session.take_note().unwrap();
+    for part in ["exit status: 4", "after 1 rows", "started anew"] {
+        assert!(note.contains(part), "`{part}` in: {note}");
+    }
     session.close().unwrap();
     assert_eq!(scratch.journal().len(), 1);
+    let mut incidents = Incidents::default();
+    incidents.add(&scratch.path("rows.jsonl")).unwrap();
+    assert_eq!((incidents.crashes, incidents.restarts), (1, 1));
+    // Twice in a row is a failure, after one start.
+    let scratch = Scratch::new();
+    scratch.fails("read -r l; exit 5", 30.0, &["exit status: 5", "twice"]);
+    incidents.add(&scratch.path("rows.jsonl")).unwrap();
+    assert_eq!((incidents.crashes, incidents.restarts), (3, 2));
+}
+
+#[test]
+fn standard_error_is_heard_line_by_line() {
+    let scratch = Scratch::new();
+    let script = format!("echo 'warming up' >&2; printf 'no end' >&2\n{COUNTER}");
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heard);
+    let listener: Listener = Arc::new(move |line| kept.lock().unwrap().push(line.to_owned()));
+    let mut session = scratch.session(&script).with_listener(listener);
+    session.ask(&request(0.5, 2)).unwrap();
+    session.close().unwrap();
+    drop(session);
+    assert_eq!(*heard.lock().unwrap(), ["warming up", "no end"]);
 }
 
 #[test]
@@ -264,6 +371,8 @@ fn rows_that_nobody_asked_for_spoil_the_conversation() {
     assert!(error.contains("are not used"), "{error}");
     let kept = scratch.journal();
     assert!(kept.iter().all(|line| line.contains("error")), "{kept:?}");
+    let aside = std::fs::read_to_string(scratch.path("rows.jsonl.set-aside")).unwrap();
+    assert_eq!(aside.lines().count(), 2, "kept for people: {aside}");
 }
 
 #[test]
@@ -306,4 +415,45 @@ fn processes_end_with_their_session() {
     assert!(process.exists());
     drop(session);
     assert!(!process.exists(), "killed and waited for");
+}
+
+/// Whether a process of this number runs; one that only waits to be buried does not.
+fn runs(pid: &str) -> bool {
+    let about = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+    about.is_ok_and(|about| !about.contains(") Z "))
+}
+
+fn ends(pid: &str) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while runs(pid) && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    !runs(pid)
+}
+
+#[test]
+fn what_a_program_starts_ends_with_it() {
+    if !PathBuf::from("/proc/self/stat").exists() {
+        eprintln!("skipped: no /proc to look for processes in");
+        return;
+    }
+    let row = r#"echo '{"x": [1, 2], "y": 3}'"#;
+    for (how, rest) in [
+        ("is dropped", "exec sleep 600"),
+        ("is closed", "read -r l"),
+        ("crashes", "read -r l; exit 3"),
+    ] {
+        let scratch = Scratch::new();
+        let script = format!("sleep 600 & echo $! >> below; read -r l; {row}; {rest}");
+        let mut session = scratch.session(&script);
+        session.ask(&request(0.5, 1)).unwrap();
+        let below = std::fs::read_to_string(scratch.path("below")).unwrap();
+        assert!(runs(&below), "{how}: {below}");
+        match how {
+            "is closed" => session.close().unwrap(),
+            "crashes" => assert!(session.ask(&request(0.5, 1)).is_ok(), "after a restart"),
+            _ => drop(session),
+        }
+        assert!(ends(&below), "it goes on after its program {how}");
+    }
 }

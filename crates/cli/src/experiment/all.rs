@@ -1,6 +1,6 @@
 //! Every built-in experiment in turn, each as it would run alone, then one report on all of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::ValueEnum as _;
 use taskscout_report::{
@@ -8,7 +8,7 @@ use taskscout_report::{
 };
 
 use super::config::{self, ExperimentConfig};
-use super::folder::RunFolder;
+use super::folder::{Reserved, RunFolder, TopFolder};
 use super::world::{WorldOption, point};
 use super::{
     MEND, Prepared, in_words, list_failures, out_folder, prepare, pretty, quick_line, run,
@@ -33,9 +33,10 @@ struct Part {
 impl Part {
     fn new(config: ExperimentConfig, out: &Path, options: &ExperimentOptions) -> Result<Self> {
         let name = config.name.clone();
+        let reserved = Reserved::new(out.join(&name))?;
         let prepared = prepare(config, options)
             .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
-        let folder = RunFolder::examine(out.join(name), &prepared.config, options)?;
+        let folder = reserved.examine(&prepared, options)?;
         Ok(Self { prepared, folder })
     }
 
@@ -66,17 +67,17 @@ pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
         .iter()
         .map(|config| own_options(config, &experiments, options))
         .collect();
-    let parts = experiments
+    let mut parts = experiments
         .into_iter()
         .zip(&own)
         .map(|(config, options)| Part::new(config, &out, options))
         .collect::<Result<Vec<_>>>()?;
-    open(&out, options)?;
+    let _top = TopFolder::open(&out, &[REPORT, SUMMARY], options)?;
     if options.data.is_none() {
         tell(WITHOUT_DATA);
     }
-    for part in &parts {
-        part.folder.begin()?;
+    for (part, options) in parts.iter_mut().zip(&own) {
+        part.folder.begin(options)?;
     }
     let outcome = run_parts(&parts, options);
     publish(&out, &outcome, options)
@@ -110,30 +111,6 @@ fn share_out(logs: bool, own: &mut ExperimentOptions) {
     own.task_features = own
         .task_features
         .filter(|features| features.is_of_logs() == logs);
-}
-
-/// Refuses a folder whose files at the top are somebody else's.
-fn open(out: &Path, options: &ExperimentOptions) -> Result<()> {
-    let refuse = |problem: &str| Err(CliError::Input(format!("{} {problem}", out.display())));
-    if RunFolder::holds_results(out) {
-        return refuse("holds the run of a single experiment: give another --out");
-    }
-    let own: Vec<PathBuf> = [REPORT, SUMMARY].map(|file| out.join(file)).into();
-    let there = own.iter().any(|file| file.exists());
-    if there && !options.force && !options.resume {
-        return refuse(
-            "holds a report already: give --resume to go on with its runs, --force to replace them, or another --out",
-        );
-    }
-    for file in own.iter().filter(|file| options.force && file.exists()) {
-        std::fs::remove_file(file).map_err(|error| {
-            CliError::Input(format!(
-                "cannot replace {}: {error}; give another --out",
-                file.display()
-            ))
-        })?;
-    }
-    Ok(())
 }
 
 fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {

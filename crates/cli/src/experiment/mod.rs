@@ -17,7 +17,7 @@ pub(crate) mod world;
 use std::path::PathBuf;
 
 use config::ExperimentConfig;
-use folder::RunFolder;
+use folder::{Reserved, RunFolder};
 use prepare::{Prepared, prepare};
 use publish::{QUICK, pretty, publish};
 use taskscout_report::{ExperimentReport, FailedTrial, terminal_table};
@@ -46,10 +46,10 @@ pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Re
 
 /// Runs an experiment, writes its results and tells the user.
 pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+    let reserved = Reserved::new(out_folder(&config.name, options))?;
     let prepared = prepare(config, options)?;
-    let out = out_folder(&prepared.config.name, options);
-    let folder = RunFolder::examine(out, &prepared.config, options)?;
-    folder.begin()?;
+    let mut folder = reserved.examine(&prepared, options)?;
+    folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;
     let printed = print(&if options.json {
         pretty(&report.summary)?

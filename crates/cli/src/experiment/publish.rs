@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use taskscout_report::{
     ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot, write_csv,
 };
+use taskscout_worlds::program::Incidents;
 
 use super::folder::RunFolder;
 use super::prepare::Prepared;
@@ -51,6 +52,14 @@ pub(crate) fn publish(
         report.notes.push(note);
     }
     prepared.world.report(records, &mut report)?;
+    add_incidents(prepared, folder, &mut report)?;
+    if let Some(changes) = folder.accepted_changes() {
+        let note = format!(
+            "the run went on although {changes}: trials from before and after the change stand side by side"
+        );
+        tell(&format!("warning: {note}"));
+        report.notes.push(note);
+    }
     folder.write("results.csv", &table)?;
     folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
     for (name, picture) in pictures {
@@ -65,6 +74,32 @@ pub(crate) fn publish(
         html_report(std::slice::from_ref(&report)).as_bytes(),
     )?;
     Ok(report)
+}
+
+/// How often a program crashed that data came from.
+fn add_incidents(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    report: &mut ExperimentReport,
+) -> Result<()> {
+    if !prepared.world.asks_program() {
+        return Ok(());
+    }
+    let incidents = folder.incidents()?;
+    let Incidents { crashes, restarts } = incidents;
+    let value = serde_json::to_value(incidents).map_err(|error| unwritten(&error))?;
+    report.summary.extra.insert("program".into(), value);
+    if crashes > 0 {
+        let times = |count: usize| format!("{count} time{}", if count == 1 { "" } else { "s" });
+        let note = format!(
+            "the program crashed {} and was started anew {}",
+            times(crashes),
+            times(restarts)
+        );
+        tell(&format!("warning: {note}"));
+        report.notes.push(note);
+    }
+    Ok(())
 }
 
 /// What the task features cannot express, by the trial that shows it first.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use taskscout_report::{ExperimentReport, ResultRow, TARGET_ONLY, read_csv, write_csv};
 
 use super::config::parse;
-use super::folder::RunFolder;
+use super::folder::Reserved;
 use super::prepare::{Prepared, prepare};
 use super::trial::{ORACLE, TrialDetails};
 use super::{list_failures, run};
@@ -38,8 +38,8 @@ fn prepared(text: &str, options: &ExperimentOptions) -> Result<Prepared> {
 /// Runs an experiment into a folder.
 fn run_into(out: &Path, text: &str, options: &ExperimentOptions) -> Result<ExperimentReport> {
     let prepared = prepared(text, options)?;
-    let folder = RunFolder::examine(out.to_owned(), &prepared.config, options)?;
-    folder.begin()?;
+    let mut folder = Reserved::new(out.to_owned())?.examine(&prepared, options)?;
+    folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;
     assert_eq!(
         list_failures(&prepared, &report).is_some(),

@@ -51,11 +51,12 @@ fn run_one(
     // A trial whose model is asked for and missing or damaged is run again.
     let has_models = |paths: &Vec<PathBuf>| paths.iter().all(|path| SavedModel::load(path).is_ok());
     let complete = models.as_ref().is_none_or(has_models);
-    let details = prepared.world.wants_details();
-    if let Some(record) = folder.finished(trial, details)?.filter(|_| complete) {
+    if let Some(record) = folder.finished(prepared, trial)?.filter(|_| complete) {
         progress.trial(&name, "kept from the run before");
         return Ok(Ok(record));
     }
+    let journals = prepared.world.journals(trial);
+    folder.take_up(trial, prepared.world.wants_details(), &journals)?;
     let on_round = || progress.round(&name);
     let collected = folder.collected();
     let outcome = trial::run(prepared, trial, &collected, models.as_deref(), &on_round);

@@ -34,21 +34,33 @@ pub(super) fn list(
     endings: &[&str],
     looked_for: &'static str,
 ) -> Result<Vec<LogFile>> {
-    let about = fs::metadata(path).map_err(|source| unreadable(path, source))?;
-    if !about.is_dir() {
-        return Ok(vec![LogFile::new(path.to_owned())]);
-    }
-    let mut sized = Vec::new();
-    walk(path, endings, &mut sized)?;
+    let sized = sized(path, endings)?;
     if sized.is_empty() {
         return Err(Error::NoLogs {
             path: path.to_owned(),
             looked_for,
         });
     }
-    sized.sort_by(|(a, _), (b, _)| (&a.stem, &a.path).cmp(&(&b.stem, &b.path)));
     refuse_copies(&sized)?;
     Ok(sized.into_iter().map(|(file, _)| file).collect())
+}
+
+/// The same files by their paths, whatever they hold.
+pub(super) fn paths(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
+    let sized = sized(path, endings)?;
+    Ok(sized.into_iter().map(|(file, _)| file.path).collect())
+}
+
+/// Files with their sizes, by name.
+fn sized(path: &Path, endings: &[&str]) -> Result<Vec<(LogFile, u64)>> {
+    let about = fs::metadata(path).map_err(|source| unreadable(path, source))?;
+    if !about.is_dir() {
+        return Ok(vec![(LogFile::new(path.to_owned()), about.len())]);
+    }
+    let mut sized = Vec::new();
+    walk(path, endings, &mut sized)?;
+    sized.sort_by(|(a, _), (b, _)| (&a.stem, &a.path).cmp(&(&b.stem, &b.path)));
+    Ok(sized)
 }
 
 /// Refuses two files that would give recordings of the same name.

@@ -137,6 +137,18 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Logs> {
     }
 }
 
+/// The files that [`read`] reads, in the order of their names: what a result was made from.
+///
+/// # Errors
+/// If the file or folder cannot be looked at.
+pub fn files(path: &Path, options: &ReadOptions) -> Result<Vec<PathBuf>> {
+    let endings = match options.format {
+        Format::Flights => &flights::ENDINGS[..],
+        Format::Table { .. } => &tables::ENDINGS[..],
+    };
+    files::paths(path, endings)
+}
+
 impl Recording {
     /// The number of rows.
     #[must_use]

@@ -10,7 +10,8 @@ use super::error::{Error, Result};
 use super::files::{self, LogFile};
 use super::{Logs, Recording, SkippedRow};
 
-const ENDINGS: [&str; 3] = ["csv", "tsv", "parquet"];
+/// How files of tables end.
+pub(super) const ENDINGS: [&str; 3] = ["csv", "tsv", "parquet"];
 const LOOKED_FOR: &str = "tables ending in .csv, .tsv or .parquet; name another folder";
 
 /// The columns of all tables.

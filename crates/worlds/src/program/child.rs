@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use super::Program;
+use super::group::{Group, apart};
 use super::protocol::{Answer, Request, read, shorten};
 use super::trouble::Trouble;
+use super::{Listener, Program};
 
 /// Lines that wait to be read before the program has to.
 const WAITING_LINES: usize = 4096;
@@ -30,9 +31,16 @@ const TAIL_WIDTH: usize = 200;
 /// How long a process that has closed its output, or was told to end, is waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often it is looked whether a silent program is still there.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// How long the rest of its standard error is waited for.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// A running program.
 pub(super) struct Child {
     process: std::process::Child,
+    group: Group,
     /// None once the program has been told that nothing more comes.
     requests: Option<Sender<String>>,
     lines: Receiver<String>,
@@ -41,17 +49,18 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts a program.
-    pub(super) fn start(program: &Program) -> Result<Self, Trouble> {
+    /// Starts a program; somebody may listen to its standard error.
+    pub(super) fn start(program: &Program, listener: Option<Listener>) -> Result<Self, Trouble> {
         let (name, arguments) = program.invocation();
-        let started = Command::new(name)
+        let mut command = Command::new(name);
+        command
             .args(arguments)
             .current_dir(&program.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut process = started.map_err(Trouble::Start)?;
+            .stderr(Stdio::piped());
+        let mut process = apart(&mut command).spawn().map_err(Trouble::Start)?;
+        let group = Group::of(&process);
         let (send, lines) = sync_channel(WAITING_LINES);
         let tail = Arc::new(Mutex::new(VecDeque::new()));
         let (requests, texts) = channel();
@@ -65,9 +74,10 @@ impl Child {
         Ok(Self {
             requests: Some(requests),
             process,
+            group,
             lines,
             tail,
-            tail_reader: spawn(move || keep_tail(errors, &kept)),
+            tail_reader: spawn(move || keep_tail(errors, &kept, listener.as_ref())),
         })
     }
 
@@ -130,8 +140,7 @@ impl Child {
         row: usize,
     ) -> Result<String, Trouble> {
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
+            match self.next_line(deadline) {
                 Ok(line) if line.trim().is_empty() => {}
                 Ok(line) => return Ok(line),
                 Err(RecvTimeoutError::Timeout) => {
@@ -141,6 +150,22 @@ impl Child {
                     });
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended(row)),
+            }
+        }
+    }
+
+    /// The next line of its output, or that there is none yet, or none any more.
+    fn next_line(&mut self, deadline: Instant) -> Result<String, RecvTimeoutError> {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left.min(GLANCE)) {
+                Err(RecvTimeoutError::Timeout) if left > GLANCE => {
+                    // What an ended program has started may hold its output open.
+                    if matches!(self.process.try_wait(), Ok(Some(_))) {
+                        self.group.end();
+                    }
+                }
+                other => return other,
             }
         }
     }
@@ -158,7 +183,10 @@ impl Child {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match self.process.try_wait() {
-                Ok(Some(status)) => return Some(status.to_string()),
+                Ok(Some(status)) => {
+                    self.group.end();
+                    return Some(status.to_string());
+                }
                 Ok(None) if Instant::now() < deadline => sleep(Duration::from_millis(5)),
                 Ok(None) | Err(_) => return None,
             }
@@ -170,8 +198,7 @@ impl Child {
         self.requests = None;
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
+            match self.next_line(deadline) {
                 Ok(line) if line.trim().is_empty() => {}
                 Ok(line) => return Err(Trouble::extra(&line)),
                 // One that does not end by itself is ended when it is dropped.
@@ -183,20 +210,22 @@ impl Child {
     /// Ends the program, and says what stood last on its standard error.
     pub(super) fn last_words(mut self) -> Vec<String> {
         self.end();
-        // Its descendants may hold the pipe open: do not wait for them.
-        let deadline = Instant::now() + Duration::from_millis(500);
-        while !self.tail_reader.is_finished() && Instant::now() < deadline {
-            sleep(Duration::from_millis(5));
-        }
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         tail.iter().cloned().collect()
     }
 
+    /// Ends the program with all that it has started, and hears its standard error out.
     fn end(&mut self) {
         self.requests = None;
+        self.group.end();
         // It may have ended by itself; either way it has to be waited for.
         let _ = self.process.kill();
         let _ = self.process.wait();
+        // A descendant that left the group may hold the pipe open: do not wait for it.
+        let deadline = Instant::now() + LAST_WORDS;
+        while !self.tail_reader.is_finished() && Instant::now() < deadline {
+            sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -237,8 +266,12 @@ fn pass_on(output: impl Read, to: &SyncSender<String>) {
     }
 }
 
-/// Keeps the last lines.
-fn keep_tail(errors: Option<impl Read>, tail: &Mutex<VecDeque<String>>) {
+/// Keeps the last lines, and passes every line on.
+fn keep_tail(
+    errors: Option<impl Read>,
+    tail: &Mutex<VecDeque<String>>,
+    listener: Option<&Listener>,
+) {
     let Some(errors) = errors else { return };
     let mut reader = BufReader::new(errors);
     let mut line = Vec::new();
@@ -254,6 +287,9 @@ fn keep_tail(errors: Option<impl Read>, tail: &Mutex<VecDeque<String>>) {
                 let text = shorten(&String::from_utf8_lossy(&line), TAIL_WIDTH);
                 if text.is_empty() {
                     continue;
+                }
+                if let Some(listener) = listener {
+                    listener(&text);
                 }
                 let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
                 if tail.len() == TAIL_LINES {

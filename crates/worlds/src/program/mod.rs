@@ -32,6 +32,8 @@
 //! ```
 
 mod child;
+mod group;
+mod incidents;
 mod journal;
 mod protocol;
 mod session;
@@ -45,8 +47,13 @@ use rand_distr::{Distribution as _, StandardUniform};
 use taskscout::rng::Rng;
 use taskscout::{Error, Result};
 
+pub use incidents::Incidents;
+pub use journal::set_aside;
 pub use protocol::Request;
 pub use session::Session;
+
+/// Hears every line of a program's standard error: in one line, shortened, without control characters.
+pub type Listener = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
 
 /// How a program is started, and what its rows are.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,6 +97,38 @@ impl Program {
         })
     }
 
+    /// The program and its arguments as one line.
+    #[must_use]
+    pub fn command_line(&self) -> String {
+        self.command.join(" ")
+    }
+
+    /// The files that the command names, each as it names it: the program itself, wherever commands
+    /// are looked for, and those of its arguments that are files.
+    #[must_use]
+    pub fn files(&self) -> Vec<(String, PathBuf)> {
+        let Some((name, arguments)) = self.command.split_first() else {
+            return Vec::new();
+        };
+        let (program, _) = self.invocation();
+        let program = match is_bare(name) {
+            true => on_path(&program),
+            false => Some(PathBuf::from(program)),
+        };
+        let mut files: Vec<(String, PathBuf)> = program
+            .into_iter()
+            .map(|path| (name.clone(), path))
+            .collect();
+        for argument in arguments {
+            // As in `--model=rig.urdf`.
+            let value = argument.split_once('=').map(|(_, value)| value);
+            let named = std::iter::once(argument.as_str()).chain(value);
+            files.extend(named.map(|name| (name.to_owned(), self.folder.join(name))));
+        }
+        files.retain(|(_, path)| path.is_file());
+        files
+    }
+
     /// The program and its arguments. A relative path with a folder in it starts from the
     /// program's own folder; a bare name is looked for where commands are.
     fn invocation(&self) -> (OsString, &[String]) {
@@ -97,14 +136,26 @@ impl Program {
             Some((name, arguments)) => (name.as_str(), arguments),
             None => ("", &[][..]),
         };
-        let bare = Path::new(name).components().count() == 1 && !name.contains(['/', '\\']);
-        let name = if bare {
+        let name = if is_bare(name) {
             name.into()
         } else {
             self.folder.join(name).into_os_string()
         };
         (name, arguments)
     }
+}
+
+/// Whether a program is looked for where commands are.
+fn is_bare(name: &str) -> bool {
+    Path::new(name).components().count() == 1 && !name.contains(['/', '\\'])
+}
+
+/// The file of a command.
+fn on_path(name: &std::ffi::OsStr) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|path| path.is_file())
 }
 
 impl std::fmt::Display for Program {

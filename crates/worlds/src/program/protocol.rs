@@ -60,7 +60,8 @@ pub(super) fn read(line: &str, inputs: usize) -> Result<Answer, String> {
     let Value::Object(object) = value else {
         return Err("is no JSON object".into());
     };
-    if let Some(reason) = object.get("error") {
+    // Some languages write every field: one that says nothing is no refusal.
+    if let Some(reason) = object.get("error").filter(|reason| !reason.is_null()) {
         let text = reason.as_str().map(str::to_owned);
         return Ok(Answer::Refusal(text.unwrap_or_else(|| reason.to_string())));
     }
@@ -138,6 +139,7 @@ mod tests {
             row(r#"{"y": [3.0], "x": [1, -2.5], "note": "kept out"}"#),
             good
         );
+        assert_eq!(row(r#"{"x": [1, -2.5], "y": 3, "error": null}"#), good);
         let refusal = Answer::Refusal("too stiff".into());
         assert_eq!(row(r#"{"error": "too stiff"}"#), refusal);
         for (line, problem) in [

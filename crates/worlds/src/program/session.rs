@@ -1,15 +1,19 @@
 //! A conversation with a program, kept in a journal.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use taskscout::data::Samples;
 use taskscout::{Error, Result};
 
-use super::Program;
 use super::child::Child;
-use super::journal::{Journal, Known};
+use super::journal::{Entry, Journal, set_aside};
 use super::protocol::Request;
 use super::trouble::Trouble;
+use super::{Listener, Program};
+
+/// Crashes of a conversation that are told one by one.
+const TOLD_CRASHES: usize = 3;
 
 /// A conversation with a program: what its journal answers is not asked again, and the program is
 /// started when there is something to ask.
@@ -19,7 +23,12 @@ pub struct Session {
     child: Option<Child>,
     /// The journal's length when the running program was started.
     since: u64,
-    note: Option<String>,
+    notes: VecDeque<String>,
+    /// Whether it was told that requests are not those that the journal has answers to.
+    told: bool,
+    listener: Option<Listener>,
+    /// Crashes so far that were followed by a start.
+    crashes: usize,
 }
 
 impl Session {
@@ -28,13 +37,26 @@ impl Session {
     /// # Errors
     /// A file that cannot be opened.
     pub fn open(program: &Program, journal: &Path) -> Result<Self> {
+        let path = journal;
+        let mut journal = Journal::open(path)?;
+        let damaged = journal.take_damaged();
         Ok(Self {
             program: program.clone(),
-            journal: Journal::open(journal)?,
+            journal,
             child: None,
             since: 0,
-            note: None,
+            told: !damaged.is_empty(),
+            notes: damage(path, &damaged).into_iter().collect(),
+            listener: None,
+            crashes: 0,
         })
+    }
+
+    /// The same with somebody who listens to the program's standard error.
+    #[must_use]
+    pub fn with_listener(mut self, listener: Listener) -> Self {
+        self.listener = Some(listener);
+        self
     }
 
     /// The rows of a request: from the journal, or from the program, which is started anew once if
@@ -45,14 +67,10 @@ impl Session {
     /// error. Rows that came before that are kept in the journal.
     pub fn ask(&mut self, request: &Request) -> Result<Samples> {
         let inputs = self.program.input_dim;
-        let rows = match self.journal.next(request, inputs + 1)? {
-            Known::Rows(rows) => rows,
-            Known::Nothing => self.collect(request)?,
-            Known::Otherwise => {
-                self.note = Some(format!(
-                    "what was kept of the program's answers does not fit the request for {request}: \
-                     it is asked again from there on"
-                ));
+        let rows = match self.journal.find(request, inputs + 1)? {
+            Some(rows) => rows,
+            None => {
+                self.tell_of_gap(request);
                 self.collect(request)?
             }
         };
@@ -64,23 +82,64 @@ impl Session {
         Samples::new(x, inputs, y, 1)
     }
 
-    /// Something the user should know, once.
+    /// The next thing the user should know, once.
     pub fn take_note(&mut self) -> Option<String> {
-        self.note.take()
+        self.notes.pop_front()
+    }
+
+    /// Answers that nobody asks for may mean that the requests have become others.
+    fn tell_of_gap(&mut self, request: &Request) {
+        if self.journal.take_unfit() {
+            self.notes.push_back(format!(
+                "what was kept as the program's answer for {request} is not what was asked for: it is asked again"
+            ));
+        } else if !self.told && self.journal.has_unused() {
+            self.told = true;
+            self.notes.push_back(format!(
+                "what was kept of the program's answers has none for {request}: it is asked for these"
+            ));
+        }
+    }
+
+    fn tell_of_crash(&mut self, request: &Request, crash: &str) {
+        self.crashes += 1;
+        if self.crashes <= TOLD_CRASHES {
+            let last = match self.crashes == TOLD_CRASHES {
+                true => "; further crashes are only counted",
+                false => "",
+            };
+            self.notes.push_back(format!(
+                "the program `{}`, asked for {request}, {crash}: it is started anew{last}",
+                self.program
+            ));
+        }
     }
 
     fn collect(&mut self, request: &Request) -> Result<Vec<f64>> {
         let width = self.program.input_dim + 1;
-        let mut rows = Vec::new();
-        let mut trouble = self.try_once(request, &mut rows);
-        if trouble.as_ref().is_err_and(Trouble::is_crash) {
+        let (mut rows, mut crashes) = (Vec::new(), 0);
+        let mut outcome = self.try_once(request, &mut rows);
+        if let Some(crash) = outcome.as_ref().err().and_then(Trouble::crash) {
+            crashes += 1;
+            self.tell_of_crash(request, &crash);
             self.child = None;
             rows.clear();
-            trouble = self.try_once(request, &mut rows);
+            outcome = self.try_once(request, &mut rows);
         }
-        match trouble {
-            Ok(()) => self.journal.keep(request, &rows, width, None)?,
-            Err(trouble) => return Err(self.give_up(request, &rows, &trouble)),
+        match outcome {
+            Ok(()) => {
+                let entry = Entry::new(request, &rows, width, crashes);
+                self.journal.keep(&entry)?;
+            }
+            Err(trouble) => {
+                crashes += usize::from(trouble.is_crash());
+                let mut entry = Entry::new(request, &rows, width, crashes);
+                let error = self.error(&format!("asked for {request}"), &trouble);
+                entry.error = Some(error.to_string());
+                // Of two failures the program's own is the one to mend.
+                let _ = self.journal.keep(&entry);
+                return Err(error);
+            }
         }
         Ok(rows)
     }
@@ -94,24 +153,13 @@ impl Session {
             Some(child) => child,
             none => {
                 self.since = self.journal.length();
-                none.insert(Child::start(&self.program)?)
+                none.insert(Child::start(&self.program, self.listener.clone())?)
             }
         };
         child.ask(&self.program, request, rows)
     }
 
-    /// Keeps what came, ends the program unless it can go on, and says what happened.
-    fn give_up(&mut self, request: &Request, rows: &[f64], trouble: &Trouble) -> Error {
-        let error = self.error(&format!("asked for {request}"), trouble);
-        let width = self.program.input_dim + 1;
-        let kept = self
-            .journal
-            .keep(request, rows, width, Some(error.to_string()));
-        // Of two failures the program's own is the one to mend.
-        let _ = kept;
-        error
-    }
-
+    /// Ends the program unless it can go on, and says what happened.
     fn error(&mut self, when: &str, trouble: &Trouble) -> Error {
         let words = match self.child.take() {
             Some(child) if trouble.is_harmless() => {
@@ -153,4 +201,21 @@ impl Session {
             Err(trouble) => Err(self.error("told that nothing more comes", &trouble)),
         }
     }
+}
+
+/// What is said of lines that could not be read.
+fn damage(journal: &Path, lines: &[usize]) -> Option<String> {
+    let shown: Vec<String> = lines.iter().take(5).map(ToString::to_string).collect();
+    let more = if lines.len() > 5 { ", …" } else { "" };
+    let (line, is, it, its) = match lines.len() {
+        0 => return None,
+        1 => ("line", "is", "it is", "its request is"),
+        _ => ("lines", "are", "they are", "their requests are"),
+    };
+    Some(format!(
+        "{line} {}{more} of {} {is} damaged: {it} kept in {}, and {its} asked again",
+        shown.join(", "),
+        journal.display(),
+        set_aside(journal).display()
+    ))
 }

@@ -34,7 +34,20 @@ impl Trouble {
 
     /// Whether starting the program anew may help.
     pub(super) fn is_crash(&self) -> bool {
-        matches!(self, Self::Ended { .. } | Self::Closed { .. })
+        self.crash().is_some()
+    }
+
+    /// What happened, where starting the program anew may help.
+    pub(super) fn crash(&self) -> Option<String> {
+        match self {
+            Self::Ended { status, rows } => {
+                Some(format!("ended ({status}) after {rows} rows of the answer"))
+            }
+            Self::Closed { rows } => Some(format!(
+                "closed its standard output after {rows} rows of the answer"
+            )),
+            _ => None,
+        }
     }
 
     /// Whether the program can be asked again.

@@ -30,7 +30,8 @@ pub(crate) use logs::Phi as LogFeatures;
 pub(crate) use options::{WorldOption, point};
 
 use super::config::ExperimentConfig;
-use super::trial::{TargetRelevance, TrialRecord};
+use super::folder::RunInput;
+use super::trial::{TargetRelevance, Trial, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::Result;
 
@@ -187,6 +188,22 @@ pub(crate) trait World: Send + Sync {
     ) -> taskscout::Result<Option<TargetRelevance>> {
         let _ = (study, target, choice, all_pairs);
         Ok(None)
+    }
+
+    /// What rows come from, if that could be another thing when a run goes on.
+    fn made_from(&self) -> Result<Vec<RunInput>> {
+        Ok(Vec::new())
+    }
+
+    /// Whether rows come from a program of the user's.
+    fn asks_program(&self) -> bool {
+        false
+    }
+
+    /// The files of rows that a trial keeps in the folder `collected`, or shares with others.
+    fn journals(&self, trial: &Trial) -> Vec<String> {
+        let _ = trial;
+        Vec::new()
     }
 
     /// The world of a single trial, where trials cannot share one: a world that talks to something

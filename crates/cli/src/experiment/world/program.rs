@@ -16,11 +16,13 @@ use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::train::Predictor;
-use taskscout_worlds::program::{Program, Request, Session, seed};
+use taskscout_worlds::program::{Listener, Program, Request, Session, seed};
 
 use super::{World, WorldOption, WorldSettings, WorldTarget};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::experiment::folder::RunInput;
+use crate::experiment::trial::Trial;
 use crate::output::tell;
 
 /// The longest time-out: a day.
@@ -211,6 +213,14 @@ impl Common {
         }
     }
 
+    /// A conversation that is kept in a file of this name; the program's standard error is the user's.
+    fn session(&self, collected: &Path, stem: &str) -> taskscout::Result<Session> {
+        let journal = collected.join(journal_name(stem));
+        let prefix = stem.to_owned();
+        let listener: Listener = Arc::new(move |line| tell(&format!("{prefix} | {line}")));
+        Ok(Session::open(&self.program, &journal)?.with_listener(listener))
+    }
+
     /// The rows of a target to judge with: the first trial that needs them asks for them.
     fn test_rows(&self, target: usize, collected: &Path) -> taskscout::Result<Arc<TestRows>> {
         let mut place = self.tests[target]
@@ -219,8 +229,7 @@ impl Common {
         if let Some(rows) = place.as_ref() {
             return Ok(Arc::clone(rows));
         }
-        let journal = collected.join(format!("test-t{target}.jsonl"));
-        let mut session = Session::open(&self.program, &journal)?;
+        let mut session = self.session(collected, &test_stem(target))?;
         let mut rng = derive(0, Purpose::Test, &[target as u64]);
         let request = self.of_target(target, self.settings.test_rows, &mut rng);
         let samples = ask(&mut session, &request)?;
@@ -243,10 +252,19 @@ impl TestRows {
     }
 }
 
+/// What the rows of a target to judge with are kept as.
+fn test_stem(target: usize) -> String {
+    format!("test-t{target}")
+}
+
+fn journal_name(stem: &str) -> String {
+    format!("{stem}.jsonl")
+}
+
 /// Asks, and passes on what the user should know.
 fn ask(session: &mut Session, request: &Request) -> taskscout::Result<Samples> {
     let answer = session.ask(request);
-    if let Some(note) = session.take_note() {
+    while let Some(note) = session.take_note() {
         tell(&format!("note: {note}"));
     }
     answer
@@ -318,6 +336,27 @@ impl World for ProgramWorld {
         true
     }
 
+    /// The command, and the files that it names.
+    fn made_from(&self) -> Result<Vec<RunInput>> {
+        let program = &self.common.program;
+        let command = RunInput::text("`source.command`", &program.command_line());
+        let files = program.files().into_iter();
+        // A file that is named but not there yet is one that the program writes.
+        let files =
+            files.map(|(name, path)| RunInput::file(name, &path).map(RunInput::that_may_appear));
+        std::iter::once(Ok(command)).chain(files).collect()
+    }
+
+    fn asks_program(&self) -> bool {
+        true
+    }
+
+    fn journals(&self, trial: &Trial) -> Vec<String> {
+        let tests = trial.targets().map(test_stem);
+        let stems = std::iter::once(trial.file_stem()).chain(tests);
+        stems.map(|stem| journal_name(&stem)).collect()
+    }
+
     fn open(&self, collected: &Path, trial: &str) -> taskscout::Result<Option<Box<dyn World>>> {
         std::fs::create_dir_all(collected).map_err(|error| {
             Error::numerical(
@@ -325,11 +364,11 @@ impl World for ProgramWorld {
                 format!("{error}; give another --out"),
             )
         })?;
-        let journal = collected.join(format!("{trial}.jsonl"));
+        let session = self.common.session(collected, trial)?;
         Ok(Some(Box::new(Self {
             common: Arc::clone(&self.common),
             talk: Some(Talk {
-                session: Mutex::new(Session::open(&self.common.program, &journal)?),
+                session: Mutex::new(session),
                 collected: collected.to_owned(),
             }),
         })))

@@ -27,9 +27,12 @@ const OUTPUTS: [&str; 3] = ["x", "y", "z"];
 
 const LOOKED_FOR: &str = "flight logs called VEHICLE_TRAJECTORY_METHOD_CONDITION.csv; name another folder, or for other tables their input and output columns";
 
+/// How files of flights end.
+pub(super) const ENDINGS: [&str; 1] = ["csv"];
+
 /// Reads a flight, or all flights of a folder.
 pub(super) fn read(path: &Path, skip_bad_rows: bool) -> Result<Logs> {
-    let files = files::list(path, &["csv"], LOOKED_FOR)?;
+    let files = files::list(path, &ENDINGS, LOOKED_FOR)?;
     let named: Vec<(&LogFile, FlightName)> = files
         .iter()
         .map(|file| {

@@ -7,6 +7,7 @@ mod report;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
@@ -16,7 +17,7 @@ use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
 use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_report::ExperimentReport;
-use taskscout_worlds::logs::{Logs, read};
+use taskscout_worlds::logs::{Logs, files, read};
 use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
 
 use super::{
@@ -25,6 +26,7 @@ use super::{
 use crate::args::{ExperimentOptions, TaskFeaturesName};
 use crate::data::options::LogOptions;
 use crate::error::{CliError, Result};
+use crate::experiment::folder::RunInput;
 use crate::experiment::trial::{TargetRelevance, TrialRecord};
 use crate::output::tell as say;
 use phi::Features;
@@ -171,6 +173,7 @@ impl WorldSettings for Settings {
         };
         pooled.validate(features.map.dim()).map_err(bad)?;
         Ok(Box::new(LogWorld {
+            files: self.files()?,
             pooled,
             features,
             recorded,
@@ -180,6 +183,22 @@ impl WorldSettings for Settings {
 }
 
 impl Settings {
+    fn options(&self) -> LogOptions {
+        LogOptions {
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            task: self.task.clone(),
+            time: self.time.clone(),
+            skip_bad_rows: self.skip_bad_rows,
+        }
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        let options = self.options().read_options();
+        let files = self.data.as_ref().map(|data| files(data, &options));
+        Ok(files.transpose()?.unwrap_or_default())
+    }
+
     fn read(&self) -> Result<Logs> {
         let Some(data) = &self.data else {
             return Err(CliError::Input(
@@ -203,14 +222,7 @@ impl Settings {
                 "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out",
             ));
         }
-        let options = LogOptions {
-            inputs: self.inputs.clone(),
-            outputs: self.outputs.clone(),
-            task: self.task.clone(),
-            time: self.time.clone(),
-            skip_bad_rows: self.skip_bad_rows,
-        };
-        let logs = read(data, &options.read_options()).map_err(|error| match data.exists() {
+        let logs = read(data, &self.options().read_options()).map_err(|error| match data.exists() {
             // What is wrong inside says where on its own.
             true => error.into(),
             false => CliError::about("world.data", error.to_string()),
@@ -231,6 +243,8 @@ impl Settings {
 
 /// Recordings, with what is learnt on them.
 struct LogWorld {
+    /// Where they were read from.
+    files: Vec<PathBuf>,
     recorded: Recorded,
     features: Features,
     pooled: Pooled,
@@ -334,6 +348,11 @@ impl World for LogWorld {
             mean: scaling.mean.clone(),
             scale: scaling.scale.clone(),
         })
+    }
+
+    fn made_from(&self) -> Result<Vec<RunInput>> {
+        let input = |path: &PathBuf| RunInput::file(path.display().to_string(), path);
+        self.files.par_iter().map(input).collect()
     }
 
     fn wants_details(&self) -> bool {
