@@ -222,11 +222,12 @@ impl Settings {
                 "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out",
             ));
         }
-        let logs = read(data, &self.options().read_options()).map_err(|error| match data.exists() {
-            // What is wrong inside says where on its own.
-            true => error.into(),
-            false => CliError::about("world.data", error.to_string()),
-        })?;
+        let logs =
+            read(data, &self.options().read_options()).map_err(|error| match data.exists() {
+                // What is wrong inside says where on its own.
+                true => error.into(),
+                false => CliError::about("world.data", error.to_string()),
+            })?;
         for warning in &logs.warnings {
             say(&format!("warning: {warning}"));
         }
