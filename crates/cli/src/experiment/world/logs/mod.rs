@@ -15,6 +15,7 @@ use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
 use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 use taskscout_worlds::logs::{Logs, read};
 use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
@@ -23,7 +24,7 @@ use super::{
     Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
 };
 use crate::args::{ExperimentOptions, TaskFeaturesName};
-use crate::data::options::LogOptions;
+use crate::data::options::{LogOptions, comment};
 use crate::error::{CliError, Result};
 use crate::experiment::trial::{TargetRelevance, TrialRecord};
 use crate::output::tell as say;
@@ -68,6 +69,9 @@ pub(crate) struct Settings {
     /// Tables: the column of times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<String>,
+    /// CSV tables: what a line begins with that is to be skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<char>,
 }
 
 fn train_share() -> f64 {
@@ -109,6 +113,7 @@ impl WorldSettings for Settings {
             self.outputs.clone_from(&logs.outputs);
             self.task.clone_from(&logs.task);
             self.time.clone_from(&logs.time);
+            self.comment = logs.comment;
         }
         Ok(())
     }
@@ -193,12 +198,17 @@ impl Settings {
                     .into(),
             ));
         }
+        if let Some(letter) = self.comment {
+            comment(&letter.to_string())
+                .map_err(|problem| CliError::Input(format!("in [world], `comment`: {problem}")))?;
+        }
         let options = LogOptions {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             task: self.task.clone(),
             time: self.time.clone(),
             skip_bad_rows: self.skip_bad_rows,
+            comment: self.comment,
         };
         let logs = read(data, &options.read_options())?;
         for warning in &logs.warnings {
@@ -320,6 +330,13 @@ impl World for LogWorld {
             mean: scaling.mean.clone(),
             scale: scaling.scale.clone(),
         })
+    }
+
+    fn names(&self, target: usize) -> Names {
+        Names {
+            inputs: self.recorded.logs().inputs.clone(),
+            outputs: vec![self.target(target).axis.clone()],
+        }
     }
 
     fn wants_details(&self) -> bool {
