@@ -8,12 +8,14 @@ mod data;
 mod design;
 mod error;
 mod experiment;
+mod input;
 mod model;
 mod output;
 mod progress;
 mod simulate;
 
 use clap::Parser as _;
+use taskscout_tables::visible;
 
 use crate::args::{Cli, Command, Selection};
 use crate::error::{CliError, Result};
@@ -24,7 +26,7 @@ fn main() -> std::process::ExitCode {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, CliError::Closed) {
-                output::tell(&format!("error: {error}"));
+                output::tell(&format!("error: {}", visible(&error.to_string())));
             }
             std::process::ExitCode::from(error.code())
         }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use taskscout_tables::{Column, write_csv, write_parquet};
+use taskscout_tables::{Column, visible_lines, write_csv, write_parquet};
 
 use crate::error::{CliError, Result};
 
@@ -20,10 +20,15 @@ pub(crate) fn print(text: &str) -> Result<()> {
     })
 }
 
+/// Prints what people read to standard output: whatever names hold, nothing acts on the terminal.
+pub(crate) fn show(text: &str) -> Result<()> {
+    print(&visible_lines(text))
+}
+
 /// Tells the user beside results, on standard error; where nobody listens, work goes on.
 pub(crate) fn tell(line: &str) {
     // In one piece, so that lines of several threads stay whole.
-    let line = format!("{line}\n");
+    let line = format!("{}\n", visible_lines(line));
     crate::progress::without_bar(|| {
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     });

@@ -178,3 +178,84 @@ fn tables_need_their_columns() {
         &["empty has no logs: looked in it and its subfolders for flight logs"],
     );
 }
+
+#[test]
+fn ids_and_lines_are_taken_as_they_are() {
+    let scratch = Scratch::new();
+    let mut text = String::from("id,x,y\n");
+    let ids = [
+        "1700000000000000001",
+        "1700000000000000002",
+        "007",
+        "7",
+        "7.0",
+        "#3",
+    ];
+    for row in 0..120 {
+        text += &format!("{},{},{}\n", ids[row % 6], row, (row * 7) % 11);
+    }
+    scratch.write("logs/a.csv", &text);
+    let line = "logs --inputs x --outputs y --task id";
+    let json = scratch.json(line);
+    let tasks = json["tasks"].as_array().unwrap();
+    let names: Vec<&str> = tasks
+        .iter()
+        .map(|task| task["task"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ids);
+    assert!(tasks.iter().all(|task| task["rows"] == 20));
+    let json = scratch.json(&format!("{line} --comment #"));
+    assert_eq!(json["tasks"].as_array().unwrap().len(), 5);
+    scratch.refused(&format!("{line} --comment ,"), &["--comment", "such as #"]);
+}
+
+#[test]
+fn names_are_shown_and_not_obeyed() {
+    let scratch = Scratch::new();
+    let mut text = String::from("id,x\u{7},y\n");
+    for row in 0..200 {
+        text += &format!("\"a\u{1b}[31m\nb\",{row},{}\n", (row * 7) % 11);
+    }
+    scratch.write("logs/a.csv", &text);
+    let output = scratch.inspect("logs --inputs x\u{7} --outputs y --task id");
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    assert!(
+        shown.contains(r"a\u{1b}[31m\nb") && shown.contains(r"x\u{7}"),
+        "{shown}"
+    );
+    assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    scratch.refused(
+        "logs --inputs none --outputs y --task id",
+        &[r"the columns are `id`, `x\u{7}`, `y`"],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_refused_at_once() {
+    let scratch = Scratch::new();
+    let pipe = scratch.0.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for path in ["/dev/zero", "/dev/full", "pipe"] {
+        for options in [
+            "",
+            " --inputs x --outputs y",
+            " --inputs x --outputs y --skip-bad-rows",
+        ] {
+            scratch.refused(&format!("{path}{options}"), &[path]);
+        }
+    }
+    let large = std::fs::File::create(scratch.0.path().join("large.csv")).unwrap();
+    large.set_len(1 << 40).unwrap();
+    scratch.refused(
+        "large.csv --inputs x --outputs y",
+        &["cannot read large.csv", "1099511627776 bytes"],
+    );
+}

@@ -16,7 +16,7 @@ use taskscout::space::Space;
 use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout_tables::{Table, write_parquet};
+use taskscout_tables::{Column, Table, write_parquet};
 
 /// Nine winds around the compass, one of them twice as strong.
 const WINDS: &str = "\
@@ -291,10 +291,10 @@ fn columns_names_and_targets_are_found() {
     let mut names = named.names();
     names.sort_unstable();
     assert_eq!(names, ["p", "q"]);
-    scratch.file("b.csv", "id,x,y\n0,1,0\n1,0,1\n2,1,1\n");
+    scratch.file("b.csv", "nr,x,y\n0,1,0\n1,0,1\n2,1,1\n");
     let output = scratch.design("--candidates b.csv --json");
-    assert!(stderr(&output).contains("column id counts the rows"));
-    let named = Plan::of(&scratch.design("--candidates b.csv --target t.csv --name id --json"));
+    assert!(stderr(&output).contains("column nr counts the rows"));
+    let named = Plan::of(&scratch.design("--candidates b.csv --target t.csv --name nr --json"));
     assert!(
         named
             .rows()
@@ -885,4 +885,43 @@ fn tunnel_study() -> Study {
             .unwrap();
     }
     study
+}
+
+#[test]
+fn names_that_look_like_numbers_are_names() {
+    let scratch = Scratch::new();
+    let ids = [
+        "1700000000000000001",
+        "1700000000000000002",
+        "007",
+        "7",
+        "7.0",
+        "#3",
+    ];
+    let mut text = String::from("id,x,y\n");
+    for (row, id) in ids.iter().enumerate() {
+        text += &format!("{id},{},{}\n", 1 + row, 7 - row);
+    }
+    scratch.file("c.csv", &text);
+    scratch.file("t.csv", "id,x,y\n12,1,1\n");
+    let columns = [
+        Column::text("id", ids.map(String::from).to_vec()),
+        Column::numbers("x", (1..7).map(f64::from).collect()),
+        Column::numbers("y", (1..7).rev().map(f64::from).collect()),
+    ];
+    write_parquet(scratch.0.path().join("c.parquet"), &columns).unwrap();
+    for file in ["c.csv", "c.parquet"] {
+        for (row, id) in ids.iter().enumerate() {
+            let line = format!("--candidates {file} --target t.csv --json --require {id}");
+            let plan = Plan::of(&scratch.design(&line));
+            let found = plan.rows().iter().find(|task| task["row"] == row).unwrap();
+            assert_eq!(found["name"], *id);
+            assert_eq!(found["task"].as_array().unwrap().len(), 2);
+            let line = format!("--candidates {file} --target t.csv --json --forbid {id}");
+            let plan = Plan::of(&scratch.design(&line));
+            assert!(plan.rows().iter().all(|task| task["name"] != *id));
+        }
+    }
+    let output = scratch.design("--candidates c.csv --comment # --json");
+    assert!(stderr(&output).contains("5 candidates from c.csv"));
 }

@@ -410,7 +410,7 @@ fn held_out(log: &Path, axis: usize) -> (String, Vec<f64>) {
     let text = std::fs::read_to_string(log).unwrap();
     let mut lines = text.lines();
     let header = cells(lines.next().unwrap());
-    let mut table = String::from("a,b,c,d,e,f,g,h,i,j,k\n");
+    let mut table = String::from("v_x,v_y,v_z,q_0,q_1,q_2,q_3,pwm_0,pwm_1,pwm_2,pwm_3\n");
     let mut forces = Vec::new();
     for line in lines.skip(TRAIN) {
         let row = cells(line);

@@ -301,3 +301,143 @@ fn bad_input_is_named() {
     std::fs::write(scratch.path("cut.safetensors"), &bytes[..bytes.len() / 2]).unwrap();
     scratch.refused("export cut.safetensors --format onnx", &["is cut short"]);
 }
+
+/// Two inputs of unlike size, learnt from tables, so that the model knows what they are called.
+const LOGS: &str = r#"
+name = "logs"
+seeds = 1
+strategies = ["aware"]
+[world]
+kind = "logs"
+data = "logs"
+targets = ["b"]
+inputs = ["speed", "angle"]
+outputs = ["torque"]
+task = "id"
+phi = "linear"
+[learner]
+oracle = "pooled"
+[target]
+samples = 25
+[schedule]
+rounds = 1
+growth = 1.0
+first_round = 40
+"#;
+
+fn with_names() -> Scratch {
+    let scratch = Scratch::new();
+    std::fs::create_dir(scratch.path("logs")).unwrap();
+    let mut text = String::from("torque,angle,id,speed\n");
+    for row in 0..240 {
+        let (speed, angle) = (
+            (f64::from(row) * 0.7).sin() * 100.0,
+            (f64::from(row) * 1.3).cos(),
+        );
+        let id = ["a", "b"][row as usize % 2];
+        text += &format!("{},{angle},{id},{speed}\n", 0.03 * speed - 2.0 * angle);
+    }
+    std::fs::write(scratch.path("logs/all.csv"), text).unwrap();
+    std::fs::write(scratch.path("logs.toml"), LOGS).unwrap();
+    let output = scratch.taskscout("run logs.toml --out out --save-models");
+    assert!(output.status.success(), "{}", stderr(&output));
+    scratch
+}
+
+const NAMED: &str = "out/models/aware-t0-seed0.safetensors";
+
+#[test]
+fn inputs_are_matched_by_name() {
+    let scratch = with_names();
+    let model = SavedModel::load(scratch.path(NAMED)).unwrap();
+    assert_eq!(model.parts().names.inputs, ["speed", "angle"]);
+    assert_eq!(model.parts().names.outputs, ["torque"]);
+    let expected = model.predict(&[80.0, 0.5]).unwrap()[0].mean;
+    assert!((expected - 1.4).abs() < 0.2, "{expected}");
+
+    for (name, table) in [
+        ("a.csv", "speed,angle\n80,0.5\n"),
+        ("b.csv", "angle,speed\n0.5,80\n"),
+        ("c.csv", "t,angle,note,speed,torque\n1,0.5,x,80,9\n"),
+    ] {
+        std::fs::write(scratch.path(name), table).unwrap();
+        let output = scratch.taskscout(&format!("predict {NAMED} --inputs {name} --json"));
+        assert!(output.status.success(), "{}", stderr(&output));
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["predictions"][0]["y"], expected, "{name}");
+        assert_eq!(json["outputs"], serde_json::json!(["torque"]));
+    }
+    let output = scratch.taskscout(&format!("predict {NAMED} --inputs c.csv"));
+    assert_eq!(
+        stderr(&output),
+        "note: columns that are no inputs: t, note, torque\n"
+    );
+
+    // Other names need to be said, in the order of the model; its own are matched all the same.
+    std::fs::write(scratch.path("d.csv"), "winkel,tempo\n0.5,80\n").unwrap();
+    let line = format!("predict {NAMED} --inputs d.csv");
+    scratch.refused(
+        &line,
+        &[
+            "d.csv lacks 2 of the model's 2 inputs, speed, angle",
+            "--columns",
+        ],
+    );
+    for (file, columns) in [("d.csv", "tempo,winkel"), ("b.csv", "angle,speed")] {
+        let line = format!("predict {NAMED} --inputs {file} --columns {columns} --json");
+        let output = scratch.taskscout(&line);
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["predictions"][0]["y"], expected, "{file}");
+    }
+    std::fs::write(scratch.path("e.csv"), "angel,speed\n0.5,80\n").unwrap();
+    let line = format!("predict {NAMED} --inputs e.csv");
+    scratch.refused(
+        &line,
+        &["e.csv has no column `angle` (did you mean `angel`?)"],
+    );
+    std::fs::write(scratch.path("f.csv"), "80,0.5\n").unwrap();
+    scratch.refused(
+        &format!("predict {NAMED} --inputs f.csv"),
+        &["lacks 2", "--columns"],
+    );
+
+    let output = scratch.taskscout(&format!("export {NAMED} --format onnx --out m.onnx"));
+    assert!(output.status.success());
+    let graph = std::fs::read(scratch.path("m.onnx")).unwrap();
+    let names = br#"["speed","angle"]"#;
+    assert!(graph.windows(names.len()).any(|part| part == names));
+}
+
+#[test]
+fn models_without_names_take_columns_in_order_and_say_so() {
+    let scratch = Scratch::with_run();
+    let output = scratch.taskscout(&format!("predict {MODEL} --inputs x.csv"));
+    assert!(output.status.success());
+    assert!(
+        stderr(&output).starts_with("note: the model has no names for its inputs, so the columns")
+    );
+}
+
+#[test]
+fn damaged_models_are_refused() {
+    let scratch = Scratch::with_run();
+    let mut bytes = std::fs::read(scratch.path(MODEL)).unwrap();
+    let last = bytes.len() - 5;
+    bytes[last] ^= 4;
+    std::fs::write(scratch.path("bad.safetensors"), bytes).unwrap();
+    scratch.refused(
+        "predict bad.safetensors --inputs x.csv",
+        &["bad.safetensors: the file is damaged, its checksum"],
+    );
+    for path in ["/dev/zero", "/dev/full"] {
+        scratch.refused(
+            &format!("predict {path} --inputs x.csv"),
+            &["cannot read", path],
+        );
+        scratch.refused(
+            &format!("predict {MODEL} --inputs {path}"),
+            &["cannot read", path],
+        );
+        scratch.refused(&format!("run {path}"), &["cannot read", path]);
+    }
+}

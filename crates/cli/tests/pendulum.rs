@@ -316,7 +316,11 @@ fn saved_models_predict() {
     let scratch = Scratch::new();
     let line = format!("{SMALL} --seeds 1 --target {CALM} --save-models");
     scratch.reproduce("out", &line);
-    std::fs::write(scratch.path("x.csv"), "angle,velocity\n0.5,0\n-1,2\n").unwrap();
+    std::fs::write(
+        scratch.path("x.csv"),
+        "velocity_rad_s,angle_rad\n0,0.5\n2,-1\n",
+    )
+    .unwrap();
     for entry in std::fs::read_dir(scratch.path("out")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(PAGE.contains(&format!("`{name}")), "documented: {name}");

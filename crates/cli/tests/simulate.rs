@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use faer::Mat;
 use taskscout::features::FeatureMap;
 use taskscout::train::{Predictor, PredictorKind};
-use taskscout_models::{Basis, Parts, Provenance, SavedModel, Uncertainty};
+use taskscout_models::{Basis, Names, Parts, Provenance, SavedModel, Uncertainty};
 use taskscout_tables::Table;
 use taskscout_worlds::pendulum::{Environment, Policy, Settings, generator, simulate};
 
@@ -97,6 +97,7 @@ fn still_air(inputs: usize) -> SavedModel {
         output_scaling: None,
         tasks: None,
         provenance: Provenance::default(),
+        names: Names::default(),
     })
     .unwrap()
 }

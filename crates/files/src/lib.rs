@@ -1,4 +1,4 @@
-//! Files that are either complete or as they were before.
+//! Files that are either complete or as they were before, and that are read within bounds.
 //!
 //! ```
 //! let folder = tempfile::tempdir().unwrap();
@@ -8,10 +8,14 @@
 //! # Ok::<(), taskscout_files::WriteError>(())
 //! ```
 
+mod read;
+
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use read::{read, read_from};
 
 /// A file cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -46,6 +46,11 @@ pub enum Error {
         /// The bytes that the beginning of the file promises.
         needed: usize,
     },
+    /// The content is not that which was saved.
+    #[error(
+        "the file is damaged, its checksum is not that of its content: copy it again from where it was saved, or save it again"
+    )]
+    Damaged,
     /// A safetensors file of somebody else's.
     #[error(
         "this safetensors file holds no taskscout model ({problem}): give one that taskscout saved"

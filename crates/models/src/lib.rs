@@ -61,7 +61,7 @@
 //! use faer::mat;
 //! use taskscout::features::FeatureMap;
 //! use taskscout::train::{Predictor, PredictorKind};
-//! use taskscout_models::{Affine, Basis, Parts, Provenance, SavedModel, Uncertainty};
+//! use taskscout_models::{Affine, Basis, Names, Parts, Provenance, SavedModel, Uncertainty};
 //! let model = SavedModel::new(Parts {
 //!     input_features: FeatureMap::identity(1)?,
 //!     representation: None,
@@ -76,6 +76,7 @@
 //!     output_scaling: None,
 //!     tasks: None,
 //!     provenance: Provenance::default(),
+//!     names: Names { inputs: vec!["speed".into()], outputs: vec!["force".into()] },
 //! })?;
 //! let y = model.predict(&[12.0])?[0];
 //! assert_eq!((y.mean, y.std), (3.0, 0.5));
@@ -91,4 +92,4 @@ mod study;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
-pub use parts::{Affine, Basis, Parts, Provenance, Tasks, Uncertainty};
+pub use parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty};

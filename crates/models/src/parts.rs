@@ -29,6 +29,17 @@ pub struct Parts {
     pub tasks: Option<Tasks>,
     /// Where the model comes from.
     pub provenance: Provenance,
+    /// What its inputs and outputs are called.
+    pub names: Names,
+}
+
+/// What inputs and outputs are called, in the order of the model: the columns that it was learnt from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Names {
+    /// One name an input; empty if they are not known.
+    pub inputs: Vec<String>,
+    /// One name an output; empty if they are not known.
+    pub outputs: Vec<String>,
 }
 
 /// A shift and a scale for each value: `(raw − mean) / scale`.
@@ -132,6 +143,18 @@ impl Parts {
         }
         self.check_predictor(d)?;
         self.check_uncertainty(d)?;
+        check_names(
+            "input",
+            &self.names.inputs,
+            "the feature map takes",
+            self.input_features.input_dim(),
+        )?;
+        check_names(
+            "output",
+            &self.names.outputs,
+            "the predictor gives",
+            self.outputs(),
+        )?;
         if let Some(scaling) = &self.input_scaling {
             scaling.check(
                 "input",
@@ -298,6 +321,28 @@ impl Tasks {
         check_finite(self.target.iter().copied(), |i| {
             format!("task feature {i} of the target")
         })
+    }
+}
+
+/// Names are one for each, all different, or none at all.
+fn check_names(what: &str, names: &[String], wants: &str, expected: usize) -> Result<()> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    check_fit(
+        &format!("the list of {what} names"),
+        names.len(),
+        wants,
+        expected,
+    )?;
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(Error::Absent(format!(
+            "two {what}s are called `{}`: give each a name of its own, or name none",
+            pair[0].escape_debug()
+        ))),
     }
 }
 

@@ -24,7 +24,7 @@ use taskscout::train::{Choice, Predictor, PredictorKind, RidgeFit, ridge};
 
 use crate::error::{Error, Result};
 use crate::model::SavedModel;
-use crate::parts::{Basis, Parts, Provenance, Tasks, Uncertainty};
+use crate::parts::{Basis, Names, Parts, Provenance, Tasks, Uncertainty};
 
 impl SavedModel {
     /// The predictor that the guard chose for a target of a study, with all that it needs; `name`
@@ -81,6 +81,7 @@ impl SavedModel {
                 source_rows: data.source_rows(),
                 target_rows: data.target_rows(target),
             },
+            names: Names::default(),
         })
     }
 }

@@ -17,7 +17,9 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             // Not allowed in XML even when escaped.
-            control if control.is_control() && !control.is_whitespace() => out.push('\u{fffd}'),
+            '\t' | '\n' | '\r' => out.push(next),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            control if control.is_control() => out.push('\u{fffd}'),
             other => out.push(other),
         }
     }
@@ -263,8 +265,8 @@ mod tests {
     #[test]
     fn escapes_everything_that_markup_reads() {
         assert_eq!(
-            escape("<a href=\"x\">&'\u{1}"),
-            "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{fffd}"
+            escape("<a href=\"x\">&'\u{1}\u{b}\u{c}\u{ffff}\t"),
+            "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\u{fffd}\u{fffd}\u{fffd}\u{fffd}\t"
         );
     }
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::visible::name as shown;
+
 /// Everything this crate can refuse or fail at.
 ///
 /// Each message is one sentence that names the place and the remedy.
@@ -9,7 +11,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum Error {
     /// A file cannot be opened or read.
-    #[error("cannot read {}: {source}; {remedy}", path.display())]
+    #[error("cannot read {}: {source}; {remedy}", shown(&path.display().to_string()))]
     Read {
         /// The file.
         path: PathBuf,
@@ -22,7 +24,7 @@ pub enum Error {
     #[error(transparent)]
     Write(#[from] taskscout_files::WriteError),
     /// A line of a CSV file cannot be understood.
-    #[error("line {line} of {table}: {problem}")]
+    #[error("line {line} of {}: {problem}", shown(table))]
     Line {
         /// The table's name, normally its file name.
         table: String,
@@ -33,7 +35,8 @@ pub enum Error {
     },
     /// A row has more or fewer cells than there are columns.
     #[error(
-        "line {line} of {table} has {found} cells but the first line has {expected}: complete the row, or quote cells that contain the separator"
+        "line {line} of {} has {found} cells but the first line has {expected}: {remedy}",
+        shown(table)
     )]
     Ragged {
         /// The table's name.
@@ -44,9 +47,11 @@ pub enum Error {
         found: usize,
         /// The number of columns.
         expected: usize,
+        /// What to do about it.
+        remedy: &'static str,
     },
     /// A file holds no table at all, or one without rows.
-    #[error("{table} {problem}")]
+    #[error("{} {problem}", shown(table))]
     Empty {
         /// The table's name.
         table: String,
@@ -54,7 +59,7 @@ pub enum Error {
         problem: &'static str,
     },
     /// The names of the columns cannot be used.
-    #[error("{table}: {problem}")]
+    #[error("{}: {problem}", shown(table))]
     Names {
         /// The table's name.
         table: String,
@@ -62,7 +67,7 @@ pub enum Error {
         problem: String,
     },
     /// A column is asked for that is not there.
-    #[error("{table} has no column `{column}`{}: the columns are {columns}", hint(nearest.as_deref()))]
+    #[error("{} has no column `{}`{}: the columns are {columns}", shown(table), shown(column), hint(nearest.as_deref()))]
     MissingColumn {
         /// The table's name.
         table: String,
@@ -74,7 +79,11 @@ pub enum Error {
         columns: String,
     },
     /// A column is there but of a kind that this crate does not read.
-    #[error("column {column} of {table} cannot be read: {reason}")]
+    #[error(
+        "column {} of {} cannot be read: {reason}",
+        shown(column),
+        shown(table)
+    )]
     SkippedColumn {
         /// The table's name.
         table: String,
@@ -84,7 +93,10 @@ pub enum Error {
         reason: String,
     },
     /// Numbers are asked for where there is text.
-    #[error("{place}, column {column}, holds `{cell}`, which is not a number: {remedy}")]
+    #[error(
+        "{place}, column {}, holds `{cell}`, which is not a number: {remedy}",
+        shown(column)
+    )]
     NotNumber {
         /// The line or row, with the table's name.
         place: String,
@@ -97,7 +109,8 @@ pub enum Error {
     },
     /// Numbers are asked for and one of them is missing, not a number or infinite.
     #[error(
-        "{place}, column {column}, is {value}: every value must be finite, so repair or remove the row"
+        "{place}, column {}, is {value}: every value must be finite, so repair or remove the row",
+        shown(column)
     )]
     NotFinite {
         /// The line or row, with the table's name.
@@ -108,7 +121,10 @@ pub enum Error {
         value: &'static str,
     },
     /// Bad rows are to be left out, and nothing is left.
-    #[error("{table} has no row that can be used, {count} are bad; the first: {first}")]
+    #[error(
+        "{} has no row that can be used, {count} are bad; the first: {first}",
+        shown(table)
+    )]
     NoGoodRow {
         /// The table's name.
         table: String,
@@ -117,8 +133,16 @@ pub enum Error {
         /// What is wrong with the first of them.
         first: String,
     },
+    /// A table would take more memory than it may.
+    #[error("{} is too large: {problem}", shown(table))]
+    TooLarge {
+        /// The table's name.
+        table: String,
+        /// What it would take, and what to do about it.
+        problem: String,
+    },
     /// A Parquet file is damaged or uses what this crate cannot read.
-    #[error("{table} cannot be read as Parquet: {problem}; {remedy}")]
+    #[error("{} cannot be read as Parquet: {problem}; {remedy}", shown(table))]
     Parquet {
         /// The table's name.
         table: String,
@@ -128,7 +152,7 @@ pub enum Error {
         remedy: &'static str,
     },
     /// The columns to be written are not a table.
-    #[error("cannot write {}: {problem}", path.display())]
+    #[error("cannot write {}: {problem}", shown(&path.display().to_string()))]
     Columns {
         /// The file.
         path: PathBuf,
@@ -141,5 +165,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 fn hint(nearest: Option<&str>) -> String {
-    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+    nearest.map_or_else(String::new, |name| {
+        format!(" (did you mean `{}`?)", shown(name))
+    })
 }

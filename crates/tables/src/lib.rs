@@ -32,6 +32,7 @@
 
 mod csv;
 mod error;
+mod limit;
 mod lines;
 mod matrix;
 mod names;
@@ -40,11 +41,15 @@ mod parquet;
 mod read;
 mod skip;
 mod table;
+mod visible;
 mod write;
 
 pub use error::{Error, Result};
+pub use limit::MemoryLimit;
 pub use names::distance as edit_distance;
 pub use number::{leading as leading_number, parse as parse_number};
+pub use read::ReadOptions;
 pub use skip::BadRow;
 pub use table::{Column, Skipped, Table, Values};
+pub use visible::{visible, visible_lines};
 pub use write::{write_csv, write_parquet};

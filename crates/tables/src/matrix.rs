@@ -108,6 +108,7 @@ mod tests {
                 Column::numbers("c", column(-2.0)),
             ],
             skipped: Vec::new(),
+            names: ["a", "b", "c"].map(String::from).to_vec(),
             lines: None,
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{Error, Result};
+use crate::visible::name as shown;
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 20;
@@ -18,9 +19,10 @@ pub(crate) fn check<'a>(names: impl Iterator<Item = &'a str>, table: &str) -> Re
             )
         } else if let Some(first) = seen.insert(name, index) {
             format!(
-                "columns {} and {} are both called `{name}`: rename one of them",
+                "columns {} and {} are both called `{}`: rename one of them",
                 first + 1,
-                index + 1
+                index + 1,
+                shown(name)
             )
         } else {
             continue;
@@ -38,7 +40,7 @@ pub(crate) fn missing(table: &str, column: &str, names: &[&str]) -> Error {
     let mut columns = names
         .iter()
         .take(LISTED)
-        .map(|name| format!("`{name}`"))
+        .map(|name| format!("`{}`", shown(name)))
         .collect::<Vec<_>>()
         .join(", ");
     if names.len() > LISTED {

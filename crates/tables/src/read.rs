@@ -1,15 +1,75 @@
-//! Files: which format they are in, and what to do when they cannot be read.
+//! Files: which format they are in, what is wanted of them, and what to do when they cannot be read.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::limit::MemoryLimit;
 use crate::table::Table;
 use crate::{csv, parquet};
 
 /// What every Parquet file begins with.
 const PARQUET_MARK: &[u8] = b"PAR1";
+/// The largest file that is read.
+pub(crate) const LARGEST_FILE: u64 = 1 << 30;
+
+/// What is wanted of a table, and how its file is to be read.
+///
+/// ```
+/// use taskscout_tables::{ReadOptions, Table};
+///
+/// let text = b"task,speed\n007,1\n7,2\n";
+/// let options = ReadOptions {
+///     text: Some(&|column| column == "task"),
+///     ..ReadOptions::default()
+/// };
+/// let table = Table::read_csv_text_with(text, "log.csv", &options)?;
+/// assert_eq!(table.text("task")?, ["007", "7"]);
+/// # Ok::<(), taskscout_tables::Error>(())
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct ReadOptions<'a> {
+    /// Which columns are wanted, by name; all if not given. Those that are not wanted take no memory,
+    /// and of a Parquet file they are not even decoded.
+    pub wanted: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
+    /// Which columns hold names and not numbers: their cells are text as the file has them, so that
+    /// `007` and `7`, or integers of more digits than a double has, stay apart. None if not given.
+    pub text: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
+    /// CSV: lines that begin with this character are skipped. None if not given: any line may be a row.
+    pub comment: Option<u8>,
+    /// How much memory the cells may take; half a gigabyte if not given.
+    pub limit: Option<&'a MemoryLimit>,
+}
+
+impl std::fmt::Debug for ReadOptions<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("ReadOptions")
+            .field("wanted", &self.wanted.is_some())
+            .field("text", &self.text.is_some())
+            .field("comment", &self.comment)
+            .field("limit", &self.limit)
+            .finish()
+    }
+}
+
+impl ReadOptions<'_> {
+    pub(crate) fn wants(&self, column: &str) -> bool {
+        self.wanted.is_none_or(|wanted| wanted(column))
+    }
+
+    pub(crate) fn is_text(&self, column: &str) -> bool {
+        self.text.is_some_and(|text| text(column))
+    }
+
+    /// Does something under the limit, or under one of its own.
+    pub(crate) fn limited<T>(&self, work: impl FnOnce(&MemoryLimit) -> T) -> T {
+        match self.limit {
+            Some(limit) => work(limit),
+            None => work(&MemoryLimit::default()),
+        }
+    }
+}
 
 /// A file before it is parsed.
 pub(crate) struct File {
@@ -28,7 +88,7 @@ pub(crate) enum Format {
 
 impl File {
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let bytes = fs::read(path).map_err(|source| Error::Read {
+        let bytes = taskscout_files::read(path, LARGEST_FILE).map_err(|source| Error::Read {
             path: path.to_owned(),
             remedy: remedy(path, &source),
             source,
@@ -63,12 +123,23 @@ impl Table {
     ///
     /// # Errors
     /// If the file cannot be read, or its content is not a table: ragged rows, names that are empty
-    /// or repeated, no rows, open quotes, text that is not UTF-8, a damaged Parquet file.
+    /// or repeated, no rows, open quotes, text that is not UTF-8, a damaged Parquet file; or if it is
+    /// too large.
     pub fn read(path: impl AsRef<Path>) -> Result<Table> {
+        Table::read_with(path, &ReadOptions::default())
+    }
+
+    /// Reads what is wanted of a table from a file.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_with(path: impl AsRef<Path>, options: &ReadOptions<'_>) -> Result<Table> {
         let file = File::load(path.as_ref())?;
         match file.format {
-            Format::Csv(separator) => csv::read(&file.bytes, &file.name, separator, csv::CHUNK),
-            Format::Parquet => parquet::read(file.bytes, &file.name),
+            Format::Csv(separator) => {
+                csv::read(&file.bytes, &file.name, separator, csv::CHUNK, options)
+            }
+            Format::Parquet => parquet::read(file.bytes, &file.name, options),
         }
     }
 
@@ -77,7 +148,15 @@ impl Table {
     /// # Errors
     /// As [`Table::read`].
     pub fn read_csv_text(text: &[u8], name: &str) -> Result<Table> {
-        csv::read(text, name, None, csv::CHUNK)
+        Table::read_csv_text_with(text, name, &ReadOptions::default())
+    }
+
+    /// Reads what is wanted of a table from the bytes of a CSV file; the name is for messages.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_csv_text_with(text: &[u8], name: &str, options: &ReadOptions<'_>) -> Result<Table> {
+        csv::read(text, name, None, csv::CHUNK, options)
     }
 
     /// Reads a table from the bytes of a Parquet file; the name is for messages.
@@ -85,7 +164,19 @@ impl Table {
     /// # Errors
     /// As [`Table::read`].
     pub fn read_parquet_bytes(bytes: Vec<u8>, name: &str) -> Result<Table> {
-        parquet::read(bytes, name)
+        Table::read_parquet_bytes_with(bytes, name, &ReadOptions::default())
+    }
+
+    /// Reads what is wanted of a table from the bytes of a Parquet file; the name is for messages.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn read_parquet_bytes_with(
+        bytes: Vec<u8>,
+        name: &str,
+        options: &ReadOptions<'_>,
+    ) -> Result<Table> {
+        parquet::read(bytes, name, options)
     }
 }
 
@@ -97,12 +188,16 @@ fn remedy(path: &Path, error: &io::Error) -> &'static str {
         io::ErrorKind::NotADirectory => "a part of the path is a file, check the path",
         io::ErrorKind::PermissionDenied => "make the file readable for your user",
         io::ErrorKind::OutOfMemory => "the file does not fit in memory, split it",
+        io::ErrorKind::InvalidInput => "write the table to a file and name that",
+        io::ErrorKind::FileTooLarge => "split the table",
         _ => "check the disk and try again",
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -16,9 +16,9 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::lines::Lines;
-use crate::read::{File, Format};
+use crate::read::{File, Format, ReadOptions};
 use crate::table::{Column, Table, Values};
-use crate::{csv, number, parquet};
+use crate::{csv, number, parquet, visible};
 
 /// A row that was left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,19 +45,32 @@ impl Table {
         columns: &[&str],
         label: Option<&str>,
     ) -> Result<(Table, Vec<BadRow>)> {
+        Table::read_skipping_with(path, columns, label, &ReadOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`Table::read_skipping`].
+    pub fn read_skipping_with(
+        path: impl AsRef<Path>,
+        columns: &[&str],
+        label: Option<&str>,
+        options: &ReadOptions<'_>,
+    ) -> Result<(Table, Vec<BadRow>)> {
         let mut file = File::load(path.as_ref())?;
         let mut bad = Vec::new();
         let table = match file.format {
-            Format::Parquet => parquet::read(file.bytes, &file.name)?,
+            Format::Parquet => parquet::read(file.bytes, &file.name, options)?,
             Format::Csv(separator) => {
-                for (line, problem) in csv::mend(&mut file.bytes, separator) {
+                for (line, problem) in csv::mend(&mut file.bytes, separator, options.comment) {
                     bad.push(BadRow {
                         line: Some(line),
-                        reason: format!("line {line} of {}: {problem}", file.name),
+                        reason: format!("line {line} of {}: {problem}", visible::name(&file.name)),
                         label: None,
                     });
                 }
-                match csv::read(&file.bytes, &file.name, separator, csv::CHUNK) {
+                match csv::read(&file.bytes, &file.name, separator, csv::CHUNK, options) {
                     Err(Error::Empty { table, .. }) if !bad.is_empty() => {
                         return Err(no_good_row(table, &bad));
                     }
@@ -122,6 +135,7 @@ impl Table {
             rows: good.len(),
             columns: columns.collect(),
             skipped: self.skipped,
+            names: self.names,
             lines,
         })
     }
@@ -219,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_good_table_is_as_it_was() {
-        let text = b"a,b\n1,2\n# note\n3,4\n";
+        let text = b"a,b\n1,2\n\n3,4\n";
         let (table, bad) = read(text).unwrap();
         assert_eq!(table, Table::read_csv_text(text, "t.csv").unwrap());
         assert!(bad.is_empty());

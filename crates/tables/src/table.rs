@@ -16,9 +16,12 @@
 //! # Ok::<(), taskscout_tables::Error>(())
 //! ```
 
+use std::collections::HashSet;
+
 use crate::error::{Error, Result};
+use crate::limit::{EMPTY_TEXT, Exceeded, MemoryLimit, NUMBER};
 use crate::lines::Lines;
-use crate::{names, number};
+use crate::{names, number, visible};
 
 /// The cells of one column.
 ///
@@ -44,12 +47,13 @@ impl Values {
     /// The same cells, as text if not one of them is written.
     ///
     /// A column of empty cells is more likely a blank remark than a lost measurement.
-    pub(crate) fn settled(self) -> Self {
+    pub(crate) fn settled(self, limit: &MemoryLimit) -> std::result::Result<Self, Exceeded> {
         match self {
             Values::Numbers(numbers) if numbers.iter().all(|&value| number::is_empty(value)) => {
-                Values::Text(vec![String::new(); numbers.len()])
+                limit.take(numbers.len() as u64 * (EMPTY_TEXT - NUMBER))?;
+                Ok(Values::Text(vec![String::new(); numbers.len()]))
             }
-            other => other,
+            other => Ok(other),
         }
     }
 
@@ -103,6 +107,8 @@ pub struct Table {
     pub(crate) rows: usize,
     pub(crate) columns: Vec<Column>,
     pub(crate) skipped: Vec<Skipped>,
+    /// The names of all columns that could be read, in the order of the file.
+    pub(crate) names: Vec<String>,
     /// Where the rows stand in a text file; none for Parquet, which has no lines.
     pub(crate) lines: Option<Lines>,
 }
@@ -130,6 +136,16 @@ impl Table {
     #[must_use]
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
+    }
+
+    /// The names of the columns that the file has and that were not wanted, in the order of the file.
+    #[must_use]
+    pub fn unwanted(&self) -> Vec<&str> {
+        let read = self.columns.iter().map(|column| &column.name);
+        let skipped = self.skipped.iter().map(|column| &column.name);
+        let known: HashSet<&String> = read.chain(skipped).collect();
+        let names = self.names.iter().filter(|name| !known.contains(name));
+        names.map(String::as_str).collect()
     }
 
     /// The names of the columns of numbers, in the order of the file.
@@ -165,8 +181,8 @@ impl Table {
 
     /// The cells of a column as text.
     ///
-    /// Numbers are written in their shortest form, so that names such as `7` stay `7` while `007`
-    /// becomes `7`; an empty cell stays empty.
+    /// Of a column that was read as numbers they are written in their shortest form: `007` has become
+    /// `7`. Columns of names are read as text ([`crate::ReadOptions::text`]). An empty cell stays empty.
     ///
     /// # Errors
     /// If the column is missing.
@@ -188,8 +204,8 @@ impl Table {
     #[must_use]
     pub fn place(&self, row: usize) -> String {
         match self.line_of(row) {
-            Some(line) => format!("line {line} of {}", self.name),
-            None => format!("row {row} of {}", self.name),
+            Some(line) => format!("line {line} of {}", visible::name(&self.name)),
+            None => format!("row {row} of {}", visible::name(&self.name)),
         }
     }
 
@@ -208,7 +224,7 @@ impl Table {
                 reason: skipped.reason.clone(),
             });
         }
-        let names: Vec<&str> = self.columns.iter().map(|found| &*found.name).collect();
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Err(names::missing(&self.name, name, &names))
     }
 
@@ -216,8 +232,15 @@ impl Table {
         let first = texts
             .iter()
             .position(|text| !text.trim().is_empty() && number::parse(text.as_bytes()).is_none());
-        // A column without a single number counts as text even where every cell is empty.
         let Some(row) = first else {
+            if texts.iter().any(|text| !text.trim().is_empty()) {
+                return Error::SkippedColumn {
+                    table: self.name.clone(),
+                    column: column.to_owned(),
+                    reason: "it holds names and cannot be numbers too; name another column".into(),
+                };
+            }
+            // A column without a single number counts as text even where every cell is empty.
             return Error::NotFinite {
                 place: self.place(0),
                 column: column.to_owned(),
@@ -231,7 +254,7 @@ impl Table {
         Error::NotNumber {
             place: self.place(row),
             column: column.to_owned(),
-            cell: shortened(cell),
+            cell: visible::cell(cell),
             remedy: if number::parse(cell.replace(',', ".").as_bytes()).is_some() {
                 "write decimals with a point"
             } else {
@@ -239,16 +262,6 @@ impl Table {
             },
         }
     }
-}
-
-/// A cell as it may stand in a message: one line, and not too long.
-fn shortened(cell: &str) -> String {
-    const LONGEST: usize = 40;
-    let line = cell.replace(['\n', '\r'], " ");
-    if line.chars().count() <= LONGEST {
-        return line;
-    }
-    line.chars().take(LONGEST).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
-use taskscout_tables::{Column, Table, Values, write_parquet};
+use taskscout_tables::{Column, MemoryLimit, ReadOptions, Table, Values, write_parquet};
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
@@ -271,4 +271,133 @@ fn empty_cells_survive_both_formats_and_many_rows() {
     assert_eq!(again.text("name").unwrap(), table.text("name").unwrap());
     let message = again.numbers("x").unwrap_err().to_string();
     assert!(message.starts_with("row 3 of t.parquet, column x, is empty"));
+}
+
+fn read_names(bytes: Vec<u8>) -> Table {
+    let options = ReadOptions {
+        text: Some(&|_| true),
+        ..ReadOptions::default()
+    };
+    Table::read_parquet_bytes_with(bytes, "t.parquet", &options).unwrap()
+}
+
+#[test]
+fn numbers_that_are_names_keep_every_digit() {
+    let schema = "message t {
+        OPTIONAL INT64 id;
+        REQUIRED INT64 key (UINT_64);
+        REQUIRED INT32 small;
+        REQUIRED FLOAT single;
+        REQUIRED DOUBLE double;
+        REQUIRED INT64 price (DECIMAL(10, 2));
+        REQUIRED BYTE_ARRAY label (UTF8);
+    }";
+    let bytes = file(schema, Compression::SNAPPY, 2, |group| {
+        let ids = [1_700_000_000_000_000_001, 1_700_000_000_000_000_002];
+        column::<Int64Type>(group, &ids, Some(&[1, 0, 1]));
+        column::<Int64Type>(group, &[-1, 0, 7], None);
+        column::<Int32Type>(group, &[-7, 0, 7], None);
+        column::<FloatType>(group, &[0.1, 7.0, 1e10], None);
+        column::<DoubleType>(group, &[0.1, 7.0, f64::NAN], None);
+        column::<Int64Type>(group, &[125, -5, 0], None);
+        column::<ByteArrayType>(group, &["007".into(), "7".into(), "7.0".into()], None);
+    });
+    let table = read_names(bytes);
+    for (name, texts) in [
+        ("id", ["1700000000000000001", "", "1700000000000000002"]),
+        ("key", ["18446744073709551615", "0", "7"]),
+        ("small", ["-7", "0", "7"]),
+        ("single", ["0.1", "7", "10000000000"]),
+        ("double", ["0.1", "7", "nan"]),
+        ("price", ["1.25", "-0.05", "0.00"]),
+        ("label", ["007", "7", "7.0"]),
+    ] {
+        assert_eq!(table.text(name).unwrap(), texts.repeat(2), "{name}");
+    }
+    assert!(table.numeric_columns().is_empty());
+}
+
+/// A million empty cells, in a file of a few hundred bytes.
+fn nulls(columns: usize) -> Vec<u8> {
+    let fields: String = (0..columns)
+        .map(|index| format!("OPTIONAL DOUBLE c{index};"))
+        .collect();
+    let schema = format!("message t {{ REQUIRED DOUBLE x; {fields} }}");
+    let rows = 1_000_000;
+    file(&schema, Compression::SNAPPY, 1, |group| {
+        column::<DoubleType>(group, &vec![0.5; rows], None);
+        for _ in 0..columns {
+            column::<DoubleType>(group, &[], Some(&vec![0; rows]));
+        }
+    })
+}
+
+#[test]
+fn empty_cells_without_end_are_refused_from_the_footer() {
+    let bytes = nulls(70);
+    assert!(bytes.len() < 300_000, "{} bytes", bytes.len());
+    let message = Table::read_parquet_bytes(bytes.clone(), "t.parquet")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.starts_with("t.parquet is too large: its cells take 544 MB of memory, and 536 MB"),
+        "{message}"
+    );
+    let options = ReadOptions {
+        wanted: Some(&|column| column == "x"),
+        ..ReadOptions::default()
+    };
+    let table = Table::read_parquet_bytes_with(bytes, "t.parquet", &options).unwrap();
+    assert_eq!((table.rows(), table.columns().len()), (1_000_000, 1));
+    assert_eq!(table.unwanted().len(), 70);
+}
+
+#[test]
+fn several_tables_may_share_a_limit() {
+    let limit = MemoryLimit::new(20_000_000);
+    let options = ReadOptions {
+        limit: Some(&limit),
+        ..ReadOptions::default()
+    };
+    let read = || Table::read_parquet_bytes_with(nulls(0), "t.parquet", &options);
+    assert!(read().is_ok() && read().is_ok());
+    assert!(
+        read()
+            .unwrap_err()
+            .to_string()
+            .contains("20 MB is the most")
+    );
+}
+
+/// One long text that a dictionary repeats: the file stays small, the cells do not.
+#[test]
+fn repeated_texts_are_counted_before_they_are_copied() {
+    let schema = "message t { REQUIRED BYTE_ARRAY name (UTF8); }";
+    let long = "x".repeat(500_000);
+    let bytes = file(schema, Compression::SNAPPY, 1, |group| {
+        let values = vec![(&*long).into(); 2000];
+        column::<ByteArrayType>(group, &values, None);
+    });
+    assert!(bytes.len() < 1_000_000, "{} bytes", bytes.len());
+    let message = Table::read_parquet_bytes(bytes, "t.parquet")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.starts_with("t.parquet is too large: its cells take"),
+        "{message}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn integer_names_are_exact(ids in prop::collection::vec(any::<i64>(), 1..50)) {
+        let schema = "message t { REQUIRED INT64 id; }";
+        let bytes = file(schema, Compression::SNAPPY, 1, |group| {
+            column::<Int64Type>(group, &ids, None);
+        });
+        let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        prop_assert_eq!(read_names(bytes).text("id").unwrap(), texts);
+    }
 }

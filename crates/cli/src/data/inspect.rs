@@ -2,19 +2,20 @@
 
 use std::fmt::Write as _;
 
+use taskscout_tables::visible;
 use taskscout_worlds::logs::inspect::{Inspection, inspect};
 use taskscout_worlds::logs::{Wind, read};
 
 use super::options::InspectOptions;
 use crate::design::say::short;
 use crate::error::{CliError, Result};
-use crate::output::print;
+use crate::output::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
     let found = inspect(&read(&options.path, &options.logs.read_options())?);
     if !options.json {
-        return print(&text(&found));
+        return show(&text(&found));
     }
     let json = serde_json::to_string_pretty(&found)
         .map_err(|error| CliError::Failure(format!("cannot write what was found: {error}")))?;
@@ -40,7 +41,7 @@ fn text(found: &Inspection) -> String {
         text.push_str("Nothing was found that would spoil learning.\n");
     }
     for warning in &found.warnings {
-        let _ = writeln!(text, "warning: {}", warning.message);
+        let _ = writeln!(text, "warning: {}", visible(&warning.message));
     }
     text
 }
@@ -60,7 +61,7 @@ fn tasks(found: &Inspection) -> String {
     ];
     rows.extend(found.tasks.iter().map(|task| {
         vec![
-            task.task.clone(),
+            visible(&task.task).into_owned(),
             task.rows.to_string(),
             task.skipped.to_string(),
             number(task.time_span),
@@ -87,7 +88,7 @@ fn inputs(found: &Inspection) -> String {
             .to_vec(),
     ];
     rows.extend(found.inputs.iter().map(|input| {
-        let mut row = vec![input.input.clone()];
+        let mut row = vec![visible(&input.input).into_owned()];
         row.extend([input.mean, input.std, input.min, input.max].map(short));
         row
     }));

@@ -62,6 +62,28 @@ pub(crate) struct LogOptions {
     /// Leave bad rows out, and say how many and why
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
+    /// CSV tables: skip lines that begin with this character [default: every line is a row]
+    #[arg(long, value_name = "CHAR", requires = "inputs", value_parser = comment)]
+    pub(crate) comment: Option<char>,
+}
+
+/// A character that no row can begin with otherwise.
+pub(crate) fn comment(text: &str) -> Result<char, String> {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii_punctuation() && !"\"',;-+.".contains(letter) => {
+            Ok(letter)
+        }
+        _ => Err(
+            "give one character that is neither letter, digit, sign nor separator, such as #"
+                .into(),
+        ),
+    }
+}
+
+/// The same as a byte, which it is.
+pub(crate) fn comment_byte(comment: Option<char>) -> Option<u8> {
+    comment.and_then(|letter| u8::try_from(letter).ok())
 }
 
 impl LogOptions {
@@ -80,6 +102,7 @@ impl LogOptions {
         ReadOptions {
             skip_bad_rows: self.skip_bad_rows,
             format,
+            comment: comment_byte(self.comment),
         }
     }
 }

@@ -78,11 +78,10 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
         notes.add(files.sentence());
     }
     notes.print();
-    output::print(&if options.json {
-        json
-    } else {
-        outcome.text(&setting)
-    })
+    if options.json {
+        return output::print(&json);
+    }
+    output::show(&outcome.text(&setting))
 }
 
 /// Plans over a table.

@@ -1,8 +1,64 @@
-//! Names of tasks: kept in one block of text, found again, suggested when misspelt.
+//! Names of tasks: text as the file has it, kept in one block, found again, suggested when misspelt.
+//!
+//! A name that looks like a number is a name all the same: `007` and `7` are two tasks, and so are two
+//! numbers that differ in their nineteenth digit.
 
-use taskscout_tables::{Table, Values, edit_distance};
+use std::path::Path;
 
+use taskscout_tables::{ReadOptions, Table, edit_distance, parse_number};
+
+use super::options::DesignOptions;
+use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
+
+/// What a column of names is called where nobody says.
+const USUAL: [&str; 3] = ["name", "task", "id"];
+
+fn is_usual(column: &str) -> bool {
+    USUAL.iter().any(|usual| column.eq_ignore_ascii_case(usual))
+}
+
+/// Reads a table in which some columns hold names.
+pub(crate) fn read_table(
+    path: &Path,
+    options: &DesignOptions,
+    is_name: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Table> {
+    let reading = ReadOptions {
+        text: Some(is_name),
+        comment: comment_byte(options.comment),
+        ..ReadOptions::default()
+    };
+    Ok(Table::read_with(path, &reading)?)
+}
+
+/// Reads the table of candidates; a column that is used as a number holds no names.
+pub(crate) fn read_candidates(path: &Path, options: &DesignOptions) -> Result<Table> {
+    let used = [&options.cost, &options.capacity];
+    let is_number = |column: &str| {
+        let listed = options.columns.iter().flatten();
+        let mut names = listed.chain(used.into_iter().flatten());
+        names.any(|name| name == column)
+    };
+    read_table(path, options, &|column| match &options.name {
+        Some(name) => column == name,
+        None => is_usual(column) && !is_number(column),
+    })
+}
+
+/// Reads the table of targets, whose parameters are those of the candidates.
+pub(crate) fn read_targets(
+    path: &Path,
+    parameters: &[String],
+    options: &DesignOptions,
+) -> Result<Table> {
+    let weight = options.target_weight.as_deref();
+    read_table(path, options, &|column| {
+        is_usual(column)
+            && weight != Some(column)
+            && parameters.iter().all(|parameter| parameter != column)
+    })
+}
 
 /// The names of the candidates, where they have some.
 #[derive(Debug, Clone, Default)]
@@ -17,46 +73,25 @@ pub(crate) enum Names {
         /// Where each ends.
         ends: Vec<usize>,
     },
-    /// Numbers that serve as names.
-    Numbers(Vec<f64>),
 }
 
 impl Names {
     /// The names in a column.
     pub(crate) fn read(table: &Table, column: &str) -> Result<Self> {
-        let found = table.columns().iter().find(|found| found.name == column);
-        match found.map(|found| &found.values) {
-            Some(Values::Text(texts)) => {
-                let mut text = String::with_capacity(texts.iter().map(String::len).sum());
-                let mut ends = Vec::with_capacity(texts.len());
-                for name in texts {
-                    text.push_str(name);
-                    ends.push(text.len());
-                }
-                Ok(Self::Text { text, ends })
-            }
-            Some(Values::Numbers(numbers)) => Ok(Self::Numbers(numbers.clone())),
-            // Not there: the table says so best.
-            None => {
-                table.numbers(column)?;
-                Ok(Self::None)
-            }
+        let texts = table.text(column)?;
+        let mut text = String::with_capacity(texts.iter().map(String::len).sum());
+        let mut ends = Vec::with_capacity(texts.len());
+        for name in texts {
+            text.push_str(&name);
+            ends.push(text.len());
         }
+        Ok(Self::Text { text, ends })
     }
 
     /// The name of a row, if it has one.
     pub(crate) fn get(&self, row: usize) -> Option<String> {
-        match self {
-            Self::None => None,
-            Self::Text { .. } => self
-                .text(row)
-                .filter(|name| !name.is_empty())
-                .map(Into::into),
-            Self::Numbers(numbers) => numbers
-                .get(row)
-                .filter(|number| number.is_finite())
-                .map(ToString::to_string),
-        }
+        let name = self.text(row).filter(|name| !name.is_empty());
+        name.map(Into::into)
     }
 
     fn text(&self, row: usize) -> Option<&str> {
@@ -67,13 +102,18 @@ impl Names {
         text.get(start..*ends.get(row)?)
     }
 
-    /// The row that an option means: a name, or else a number from 0.
+    /// The row that an option means: a name, or else a number from 0, unless names are numbers too.
     pub(crate) fn find(&self, option: &str, wanted: &str, table: &Table) -> Result<usize> {
         let rows = table.rows();
-        let mut same = (0..rows).filter(|&row| self.is(row, wanted));
+        let mut same = (0..rows).filter(|&row| self.text(row) == Some(wanted));
         if let Some(row) = same.next() {
             return match same.next() {
                 None => Ok(row),
+                Some(other) if self.are_numbers(rows) => Err(CliError::Input(format!(
+                    "{option} {wanted} means {} and {}: give each a name of its own",
+                    table.place(row),
+                    table.place(other)
+                ))),
                 Some(other) => Err(CliError::Input(format!(
                     "{option} {wanted} means {} and {}: give the row instead, {row} or {other}",
                     table.place(row),
@@ -82,6 +122,10 @@ impl Names {
             };
         }
         match wanted.parse::<usize>() {
+            Ok(_) if self.are_numbers(rows) => Err(CliError::Input(format!(
+                "{option} {wanted}: {} has no task of that name, and no row is meant where names are numbers; give a name as the file has it",
+                table.name()
+            ))),
             Ok(row) if row < rows => Ok(row),
             Ok(row) => Err(CliError::Input(format!(
                 "{option} {row}: {} has rows 0 to {}, so give one of these",
@@ -105,12 +149,13 @@ impl Names {
         }
     }
 
-    fn is(&self, row: usize, wanted: &str) -> bool {
-        match self {
-            Self::None => false,
-            Self::Text { .. } => self.text(row) == Some(wanted),
-            Self::Numbers(_) => self.get(row).as_deref() == Some(wanted),
-        }
+    /// Whether there are names and all of them look like numbers.
+    fn are_numbers(&self, rows: usize) -> bool {
+        let mut names = (0..rows)
+            .filter_map(|row| self.text(row))
+            .filter(|name| !name.is_empty())
+            .peekable();
+        names.peek().is_some() && names.all(|name| parse_number(name.as_bytes()).is_some())
     }
 
     fn nearest(&self, wanted: &str, rows: usize) -> Option<String> {
@@ -157,10 +202,47 @@ mod tests {
         assert!(message("4").contains("rows 0 to 3"));
     }
 
+    fn numbered(cells: &[&str]) -> (Names, Table) {
+        let mut text = String::from("name,x\n");
+        for cell in cells {
+            text += &format!("{cell},1\n");
+        }
+        let reading = ReadOptions {
+            text: Some(&is_usual),
+            ..ReadOptions::default()
+        };
+        let table = Table::read_csv_text_with(text.as_bytes(), "winds.csv", &reading).unwrap();
+        (Names::read(&table, "name").unwrap(), table)
+    }
+
     #[test]
     fn numbers_may_be_names() {
-        let (names, table) = names("name,x\n10,1\n20,2\n");
+        let (names, table) = numbered(&["10", "20"]);
         assert_eq!(names.find("--forbid", "20", &table).unwrap(), 1);
         assert_eq!(names.get(1).as_deref(), Some("20"));
+        let message = names.find("--forbid", "1", &table).unwrap_err().to_string();
+        assert!(message.contains("has no task of that name"), "{message}");
+    }
+
+    #[test]
+    fn names_that_look_like_numbers_stay_apart() {
+        let cells = [
+            "1700000000000000001",
+            "1700000000000000002",
+            "007",
+            "7",
+            "7.0",
+        ];
+        let (names, table) = numbered(&cells);
+        for (row, cell) in cells.iter().enumerate() {
+            assert_eq!(names.get(row).as_deref(), Some(*cell));
+            assert_eq!(names.find("--require", cell, &table).unwrap(), row);
+        }
+        let (names, table) = numbered(&["7", "7"]);
+        let message = names.find("--forbid", "7", &table).unwrap_err().to_string();
+        assert!(
+            message.ends_with("give each a name of its own"),
+            "{message}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use taskscout::design::Need;
 use taskscout_tables::Table;
 
 use super::columns::usual_name;
-use super::names::Names;
+use super::names::{self, Names};
 use super::options::DesignOptions;
 use super::say::Notes;
 use super::source::Source;
@@ -108,7 +108,7 @@ fn packed(names: &[String]) -> Names {
 }
 
 fn targets(path: &Path, source: &Source, options: &DesignOptions) -> Result<Wanted> {
-    let table = Table::read(path)?;
+    let table = names::read_targets(path, &source.columns, options)?;
     let weight = options.target_weight.as_deref();
     let weights = match weight {
         None => None,
@@ -157,7 +157,7 @@ fn given(source: &Source, options: &DesignOptions) -> Result<Option<Mat<f64>>> {
         None => Mat::zeros(k, k),
     };
     if let Some(path) = &options.given {
-        let table = Table::read(path)?;
+        let table = names::read_table(path, options, &|_| false)?;
         let column = options.given_count.as_str();
         let counts = table.numbers(column)?;
         if let Some(row) = counts.iter().position(|&count| count < 0.0) {

@@ -52,7 +52,7 @@ pub(crate) struct DesignOptions {
     /// The tasks to choose from: a CSV, TSV or Parquet file, one row a task
     ///
     /// Columns of numbers are the parameters of a task, except those that other options use. A column
-    /// of text called name, task or id names the tasks; other text is ignored.
+    /// called name, task or id names the tasks, whatever its cells look like; other text is ignored.
     #[arg(long, value_name = "FILE", help_heading = WHERE, conflicts_with = "space")]
     pub(crate) candidates: Option<PathBuf>,
     /// A task space to search, as a TOML file (instead of --candidates)
@@ -70,9 +70,12 @@ pub(crate) struct DesignOptions {
     /// The parameter columns, separated by commas [default: all columns of numbers]
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = WHERE)]
     pub(crate) columns: Option<Vec<String>>,
-    /// The column that names tasks [default: a text column called name, task or id]
+    /// The column that names tasks [default: a column called name, task or id]
     #[arg(long, value_name = "COLUMN", help_heading = WHERE, requires = "candidates")]
     pub(crate) name: Option<String>,
+    /// CSV tables: skip lines that begin with this character [default: every line is a row]
+    #[arg(long, value_name = "CHAR", help_heading = WHERE, value_parser = crate::data::options::comment)]
+    pub(crate) comment: Option<char>,
     /// Features of the parameters in which what is learnt is linear [default: identity]
     #[arg(long, value_name = "FEATURES", help_heading = WHERE)]
     pub(crate) features: Option<FeatureName>,

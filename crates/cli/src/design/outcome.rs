@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use taskscout_tables::visible;
 
 use super::say::{percent, short};
 
@@ -222,6 +223,8 @@ impl Outcome {
 
 /// Cells in columns: numbers to the right, the first names and the last words to the left.
 fn aligned(lines: &[Vec<String>]) -> String {
+    let shown = |line: &Vec<String>| line.iter().map(|cell| visible(cell).into_owned()).collect();
+    let lines: Vec<Vec<String>> = lines.iter().map(shown).collect();
     let columns = lines.first().map_or(0, Vec::len);
     let width = |column: usize| {
         let cells = lines.iter().map(|line| line[column].chars().count());
@@ -229,7 +232,7 @@ fn aligned(lines: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for line in lines {
+    for line in &lines {
         for (column, cell) in line.iter().enumerate() {
             let pad = widths[column] - cell.chars().count();
             let gap = if column == 0 { "" } else { "  " };

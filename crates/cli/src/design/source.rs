@@ -13,10 +13,11 @@ use super::columns::{
     capacities, check_distinct, costs, parameter_columns, tell_of_columns, usual_name,
 };
 use super::lens::{Lens, shortened};
-use super::names::Names;
+use super::names::{self, Names};
 use super::options::DesignOptions;
 use super::say::Notes;
 use crate::error::{CliError, Result};
+use crate::input;
 
 /// The tasks of a campaign and how they are seen.
 #[derive(Debug)]
@@ -160,7 +161,7 @@ fn read_space(path: &Path) -> Result<SpaceFile> {
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String> {
-    std::fs::read_to_string(path).map_err(|error| {
+    input::read_text(path, input::LARGEST_STUDY).map_err(|error| {
         CliError::Input(format!(
             "cannot read {}: {error}; give the path of {what}",
             path.display()
@@ -223,7 +224,7 @@ fn listed(
     options: &DesignOptions,
     notes: &mut Notes,
 ) -> Result<Source> {
-    let table = Table::read(path)?;
+    let table = names::read_candidates(path, options)?;
     let name_column = options.name.clone().or_else(|| usual_name(&table));
     let columns = parameter_columns(&table, name_column.as_deref(), options)?;
     tell_of_columns(&table, &columns, name_column.as_deref(), options, notes)?;

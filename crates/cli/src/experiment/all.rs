@@ -15,7 +15,7 @@ use super::{
 };
 use crate::args::{BuiltIn, ExperimentOptions};
 use crate::error::{CliError, Result};
-use crate::output::{print, tell};
+use crate::output::{print, show, tell};
 
 /// Names the default folder.
 const NAME: &str = "all";
@@ -126,7 +126,7 @@ fn run_parts(parts: &[Part], options: &ExperimentOptions) -> Outcome {
             Ok(report) => {
                 if !options.json {
                     // That nobody reads is found at the end too: the other runs are not lost.
-                    print(&(in_words(&part.prepared, &report) + "\n")).ok();
+                    show(&(in_words(&part.prepared, &report) + "\n")).ok();
                 }
                 let failures = list_failures(&part.prepared, &report);
                 let named = failures.map(|failures| format!("in {}, {failures}", part.name()));

@@ -25,7 +25,7 @@ use trials::run_trials;
 
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
-use crate::output::{print, tell};
+use crate::output::{print, show, tell};
 
 /// What to do about failed trials.
 pub(crate) const MEND: &str = ": mend the cause and run again with --resume";
@@ -51,6 +51,7 @@ pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> 
     let mut folder = reserved.examine(&prepared, options)?;
     folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;
+    let print = if options.json { print } else { show };
     let printed = print(&if options.json {
         pretty(&report.summary)?
     } else {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use taskscout::study::Study;
 use taskscout::train::Choice;
-use taskscout_models::{Affine, SavedModel};
+use taskscout_models::{Affine, Names, SavedModel};
 
 use super::trial::Contender;
 use super::world::InputScaling;
@@ -16,6 +16,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) contender: Contender,
     /// How inputs were standardised before the study saw them.
     pub(crate) scaling: Option<InputScaling>,
+    /// What inputs and outputs are called.
+    pub(crate) names: Names,
 }
 
 /// Saves the predictor that the guard chose last for a target.
@@ -26,6 +28,7 @@ pub(crate) fn save(path: &Path, study: &Study, choice: &Choice, origin: Origin<'
         mean: scaling.mean,
         scale: scaling.scale,
     });
+    parts.names = origin.names;
     SavedModel::new(parts)?
         .save(path)
         .map_err(|error| CliError::Failure(error.to_string()))

@@ -1,5 +1,6 @@
 //! `taskscout export` and `taskscout predict`: models to robots, and to tables.
 
+mod columns;
 mod export;
 pub(crate) mod options;
 mod predict;

@@ -25,7 +25,9 @@ pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
 /// What stands above the options of `predict` in the long help.
 pub(crate) const PREDICT_ABOUT: &str = "Predict with a saved model, and say how far to trust it
 
-Reads a table of inputs, one row a prediction, and gives for every row
+Reads a table of inputs, one row a prediction. A model that was learnt from columns with names finds
+them by name, in any order and among others; models without names take columns in their order. Gives
+for every row
   y            what is expected
   y_std        the standard deviation of a new, noisy observation
   y_model_std  the standard deviation of y itself: what more target samples would reduce
@@ -38,7 +40,8 @@ pub(crate) const PREDICT_EXAMPLES: &str = "Examples:
     taskscout run experiments/small.toml --save-models --out small
     taskscout predict small/models/aware-seed0.safetensors --inputs states.csv
 
-  Some columns of a log, in the order that the model takes them, to a Parquet file:
+  Columns of a log that are called otherwise than the model's inputs, in the order that it takes them, to
+  a Parquet file:
 
     taskscout predict wind.safetensors --inputs flight.parquet --columns vx,vy,vz --out forces.parquet
 
@@ -82,9 +85,13 @@ pub(crate) struct PredictOptions {
     /// The inputs: a CSV, TSV or Parquet file, one row a prediction; `-` reads CSV from standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) inputs: PathBuf,
-    /// The input columns in the order of the model, separated by commas [default: all columns of numbers]
+    /// The input columns in the order of the model, separated by commas [default: those that the model
+    /// names, or all columns of numbers if it names none]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
+    /// CSV: skip lines that begin with this character [default: every line is a row]
+    #[arg(long, value_name = "CHAR", value_parser = crate::data::options::comment)]
+    pub(crate) comment: Option<char>,
     /// Where predictions go, a .csv or .parquet file [default: CSV on standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

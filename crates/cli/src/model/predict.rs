@@ -1,14 +1,15 @@
 //! `taskscout predict`.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use taskscout_models::{Prediction, SavedModel};
-use taskscout_tables::{Column, Table};
+use taskscout_tables::{Column, ReadOptions, Table};
 
+use super::columns::{Found, Wanted, reading};
 use super::options::PredictOptions;
+use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
 use crate::output::{check_free, print, tell, writer};
 
@@ -25,10 +26,20 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
         check_free(out, options.force)?;
     }
     let model = SavedModel::load(&options.model)?;
-    let table = read(&options.inputs)?;
-    let columns = input_columns(&table, &model, options)?;
+    let wanted = Wanted::of(&model, options.columns.as_deref())?;
+    let table = read(
+        &options.inputs,
+        &reading(
+            &|column| wanted.wants(column),
+            comment_byte(options.comment),
+        ),
+    )?;
+    let Found { columns, note } = wanted.find(&table, &model)?;
     let names: Vec<&str> = columns.iter().map(String::as_str).collect();
     let inputs = table.into_matrix(&names)?;
+    if let Some(note) = note {
+        tell(&format!("note: {note}"));
+    }
     if write.is_none() && !options.json {
         return print_csv(&model, &inputs);
     }
@@ -46,46 +57,16 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<Table> {
-    if path != Path::new("-") {
-        return Ok(Table::read(path)?);
-    }
-    let mut text = Vec::new();
-    std::io::stdin()
-        .read_to_end(&mut text)
-        .map_err(|error| CliError::Failure(format!("cannot read standard input: {error}")))?;
-    Ok(Table::read_csv_text(&text, "standard input")?)
-}
+/// Bytes of standard input that are read.
+const LARGEST_INPUT: u64 = 1 << 30;
 
-/// The columns that are named, or all columns of numbers if the model takes so many.
-fn input_columns(
-    table: &Table,
-    model: &SavedModel,
-    options: &PredictOptions,
-) -> Result<Vec<String>> {
-    let wanted = model.input_dim();
-    if let Some(columns) = &options.columns {
-        if columns.len() != wanted {
-            return Err(CliError::Input(format!(
-                "--columns names {} columns, but the model takes {wanted} inputs: name as many, in its order",
-                columns.len()
-            )));
-        }
-        return Ok(columns.clone());
+fn read(path: &Path, reading: &ReadOptions<'_>) -> Result<Table> {
+    if path != Path::new("-") {
+        return Ok(Table::read_with(path, reading)?);
     }
-    let numeric: Vec<String> = table
-        .numeric_columns()
-        .into_iter()
-        .map(str::to_owned)
-        .collect();
-    if numeric.len() != wanted {
-        return Err(CliError::Input(format!(
-            "{} has {} columns of numbers, but the model takes {wanted} inputs: name them in its order with --columns",
-            table.name(),
-            numeric.len()
-        )));
-    }
-    Ok(numeric)
+    let text = taskscout_files::read_from(std::io::stdin().lock(), LARGEST_INPUT)
+        .map_err(|error| CliError::Failure(format!("cannot read standard input: {error}")))?;
+    Ok(Table::read_csv_text_with(&text, "standard input", reading)?)
 }
 
 /// The names of what is given for each output.
@@ -176,6 +157,8 @@ fn document(model: &SavedModel, columns: &[String], predictions: &[Prediction]) 
         "target": model.provenance().target,
         "predictor": model.parts().predictor.kind,
         "columns": columns,
+        "inputs": model.parts().names.inputs,
+        "outputs": model.parts().names.outputs,
         "predictions": predictions.chunks(model.outputs()).map(row).collect::<Vec<_>>(),
     })
 }

@@ -10,7 +10,7 @@ use taskscout::train::{Head, Predictor, PredictorKind};
 use super::maps::{read_map, write_map};
 use super::tensors::{Reader, Writer, wrong};
 use crate::error::{Error, Result};
-use crate::parts::{Affine, Basis, Parts, Provenance, Tasks, Uncertainty};
+use crate::parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty};
 
 const COEFFICIENTS: &str = "coefficients";
 const HEAD: &str = "head.coefficients";
@@ -133,7 +133,8 @@ impl Document {
         })
     }
 
-    /// Puts a model together; whether its parts fit each other is for the caller to check.
+    /// Puts a model together, without names; whether its parts fit each other is for the caller to
+    /// check.
     pub(super) fn read(value: Value, reader: &Reader<'_>) -> Result<Parts> {
         let text: Self = serde_json::from_value(value).map_err(Error::description)?;
         let coefficients = reader.rows(COEFFICIENTS)?;
@@ -192,6 +193,7 @@ impl Document {
                 None => None,
             },
             provenance: text.provenance,
+            names: Names::default(),
         })
     }
 }

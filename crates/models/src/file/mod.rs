@@ -2,8 +2,10 @@
 //!
 //! Numbers are tensors in double precision, row-major, so that a model comes back bit for bit and any
 //! safetensors library reads them; the rest is one JSON document in the file's metadata, beside
-//! `format` and `format_version`. docs/models.md lists the tensors.
+//! `format`, `format_version`, the names of inputs and outputs where they are known, and a checksum.
+//! docs/models.md lists the tensors.
 
+mod checksum;
 mod document;
 mod maps;
 mod tensors;
@@ -16,11 +18,17 @@ use self::document::Document;
 use self::tensors::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::model::SavedModel;
+use crate::parts::Names;
 
 /// What `format` says in the metadata.
 const FORMAT: &str = "taskscout-model";
 /// The newest version that is understood, and the one that is written.
 const VERSION: u64 = 1;
+/// Bytes of the largest file.
+const LARGEST: u64 = 512 << 20;
+/// Where the names of inputs and outputs stand in the metadata.
+const INPUTS: &str = "inputs";
+const OUTPUTS: &str = "outputs";
 
 impl SavedModel {
     /// Writes the model to a file, which is replaced in one step.
@@ -37,7 +45,7 @@ impl SavedModel {
     /// A file that cannot be read, is no model, is damaged, or is of a later format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = std::fs::read(path).map_err(|source| Error::Read {
+        let bytes = taskscout_files::read(path, LARGEST).map_err(|source| Error::Read {
             path: path.to_owned(),
             source,
         })?;
@@ -52,11 +60,20 @@ impl SavedModel {
         let mut writer = Writer::default();
         let document = Document::describe(self.parts(), &mut writer)?;
         let text = serde_json::to_string(&document).map_err(Error::description)?;
-        writer.finish(&[
-            ("format", FORMAT),
-            ("format_version", &VERSION.to_string()),
-            ("model", &text),
-        ])
+        let mut metadata = vec![
+            ("format", FORMAT.to_owned()),
+            ("format_version", VERSION.to_string()),
+            ("model", text),
+        ];
+        // Beside the description, where versions that do not know of them pass them over.
+        let names = &self.parts().names;
+        for (key, names) in [(INPUTS, &names.inputs), (OUTPUTS, &names.outputs)] {
+            if !names.is_empty() {
+                let text = serde_json::to_string(names).map_err(Error::description)?;
+                metadata.push((key, text));
+            }
+        }
+        writer.finish(metadata)
     }
 
     /// A model from the bytes of a file.
@@ -66,8 +83,22 @@ impl SavedModel {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let reader = Reader::open(bytes)?;
         let text = check_format(&reader)?;
+        reader.check_sum()?;
         let value: Value = serde_json::from_str(text).map_err(Error::description)?;
-        Self::new(Document::read(value, &reader)?)
+        let mut parts = Document::read(value, &reader)?;
+        parts.names = Names {
+            inputs: names(&reader, INPUTS)?,
+            outputs: names(&reader, OUTPUTS)?,
+        };
+        Self::new(parts)
+    }
+}
+
+/// The names that the metadata have under a key; none in files of earlier versions.
+fn names(reader: &Reader<'_>, key: &str) -> Result<Vec<String>> {
+    match reader.metadata(key) {
+        None => Ok(Vec::new()),
+        Some(text) => serde_json::from_str(text).map_err(Error::description),
     }
 }
 

@@ -4,8 +4,13 @@ use faer::{Mat, MatRef};
 use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors};
 use serde_json::{Map, Value, json};
 
+use super::checksum::Checksum;
 use crate::error::{Error, Result, check_finite};
 
+/// Where the checksum stands in the metadata.
+const CHECKSUM: &str = "checksum";
+/// The type of every tensor.
+const KIND: &str = "F64";
 /// Bytes of a number.
 const WIDTH: usize = 8;
 /// The largest header that readers of the format accept.
@@ -43,18 +48,20 @@ impl Writer {
 
     /// The bytes of the file. Written here and not by the `safetensors` crate, which orders the
     /// metadata anew in every run: the same model must give the same bytes.
-    pub(super) fn finish(mut self, metadata: &[(&str, &str)]) -> Result<Vec<u8>> {
+    pub(super) fn finish(mut self, mut metadata: Vec<(&str, String)>) -> Result<Vec<u8>> {
         self.tensors.sort_by(|a, b| a.0.cmp(&b.0));
+        let checksum = self.checksum(&mut metadata);
+        metadata.push((CHECKSUM, checksum));
         let mut header = Map::new();
         let pairs = metadata
-            .iter()
-            .map(|(key, text)| ((*key).to_owned(), json!(text)));
+            .into_iter()
+            .map(|(key, text)| (key.to_owned(), Value::String(text)));
         header.insert("__metadata__".into(), Value::Object(pairs.collect()));
         let mut end = 0;
         for (name, shape, values) in &self.tensors {
             let start = end;
             end += values.len() * WIDTH;
-            let info = json!({"dtype": "F64", "shape": shape, "data_offsets": [start, end]});
+            let info = json!({"dtype": KIND, "shape": shape, "data_offsets": [start, end]});
             header.insert(name.clone(), info);
         }
         let mut text = serde_json::to_string(&header).map_err(Error::description)?;
@@ -75,6 +82,22 @@ impl Writer {
             bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
         Ok(bytes)
+    }
+
+    /// The checksum of sorted tensors and of the metadata, which are sorted here.
+    fn checksum(&self, metadata: &mut [(&str, String)]) -> String {
+        metadata.sort();
+        let mut checksum = Checksum::default();
+        for (key, text) in metadata {
+            checksum.entry(key, text);
+        }
+        for (name, shape, values) in &self.tensors {
+            checksum.tensor(name, KIND, shape);
+            for value in values {
+                checksum.bytes(&value.to_le_bytes());
+            }
+        }
+        checksum.text()
     }
 }
 
@@ -98,6 +121,31 @@ impl<'a> Reader<'a> {
             .collect();
         let tensors = SafeTensors::deserialize(bytes).map_err(|error| broken(bytes, &error))?;
         Ok(Self { tensors, metadata })
+    }
+
+    /// Refuses content that is not what the checksum was taken of; files of earlier versions have
+    /// none.
+    pub(super) fn check_sum(&self) -> Result<()> {
+        let Some(expected) = self.metadata(CHECKSUM) else {
+            return Ok(());
+        };
+        let mut checksum = Checksum::default();
+        let mut entries: Vec<_> = self.metadata.iter().collect();
+        entries.retain(|(key, _)| *key != CHECKSUM);
+        entries.sort_by_key(|(key, _)| *key);
+        for (key, text) in entries {
+            checksum.entry(key, text.as_str().unwrap_or_default());
+        }
+        let mut tensors = self.tensors.tensors();
+        tensors.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, tensor) in &tensors {
+            checksum.tensor(name, &format!("{:?}", tensor.dtype()), tensor.shape());
+            checksum.bytes(tensor.data());
+        }
+        match checksum.text() == expected {
+            true => Ok(()),
+            false => Err(Error::Damaged),
+        }
     }
 
     /// An entry of the metadata.

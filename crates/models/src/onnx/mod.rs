@@ -286,8 +286,9 @@ fn standard_deviation<'a>(
     Ok(graph.node("Mul", &[&std, &scale], &[]))
 }
 
-/// Where the model comes from, as texts that every runtime can show.
+/// Where the model comes from and what its columns are called, as texts that every runtime can show.
 fn properties(provenance: &Provenance, parts: &Parts) -> Vec<Message> {
+    let list = |names: &[String]| serde_json::to_string(names).unwrap_or_default();
     let entries = [
         ("taskscout_version", provenance.version.clone()),
         ("study", provenance.study.clone()),
@@ -300,9 +301,12 @@ fn properties(provenance: &Provenance, parts: &Parts) -> Vec<Message> {
         ("rounds", provenance.rounds.to_string()),
         ("source_rows", provenance.source_rows.to_string()),
         ("target_rows", provenance.target_rows.to_string()),
+        ("inputs", list(&parts.names.inputs)),
+        ("outputs", list(&parts.names.outputs)),
     ];
     entries
         .iter()
+        .filter(|(key, names)| !matches!(*key, "inputs" | "outputs") || names != "[]")
         .map(|(key, value)| Message::default().text(1, key).text(2, value))
         .collect()
 }

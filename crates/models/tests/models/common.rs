@@ -7,7 +7,7 @@ use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _,
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::train::{Head, Predictor, PredictorKind};
-use taskscout_models::{Affine, Basis, Parts, Provenance, SavedModel, Tasks, Uncertainty};
+use taskscout_models::{Affine, Basis, Names, Parts, Provenance, SavedModel, Tasks, Uncertainty};
 
 /// Outputs of every model here.
 pub(crate) const OUTPUTS: usize = 2;
@@ -178,6 +178,12 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
             study: "a \"test\" – with umlauts: ä".into(),
             seed,
             ..Provenance::default()
+        },
+        names: Names {
+            inputs: (0..map.input_dim())
+                .map(|i| format!("ä \"{i}\"\n"))
+                .collect(),
+            outputs: (0..OUTPUTS).map(|i| format!("y{i}")).collect(),
         },
     })
     .unwrap()

@@ -15,6 +15,11 @@ use crate::common::{KINDS, Kind, inputs, maps, random};
 fn with_header(bytes: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    // As in a file without a checksum, so that what is wrong is found by other means.
+    header["__metadata__"]
+        .as_object_mut()
+        .unwrap()
+        .remove("checksum");
     change(&mut header);
     let text = header.to_string();
     let mut out = (text.len() as u64).to_le_bytes().to_vec();
@@ -146,7 +151,7 @@ fn wrong_tensors_are_named() {
 
 #[test]
 fn weights_that_are_no_numbers_are_refused() {
-    let mut bytes = network().to_bytes().unwrap();
+    let mut bytes = with_header(&network().to_bytes().unwrap(), |_| ());
     let last = bytes.len() - 8;
     bytes[last..].copy_from_slice(&f64::NAN.to_le_bytes());
     let message = refusal(&bytes);
@@ -258,7 +263,9 @@ proptest! {
     ) {
         let maps = maps();
         let (_, map) = which.get(&maps);
-        let mut bytes = random(map, KINDS[kind], true, 3).to_bytes().unwrap();
+        let bytes = random(map, KINDS[kind], true, 3).to_bytes().unwrap();
+        // Without its checksum, which would end most cases at once.
+        let mut bytes = with_header(&bytes, |_| ());
         let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         for (at, value) in flips {
             let end = if in_header { header } else { bytes.len() };
@@ -272,4 +279,72 @@ proptest! {
             let _ = model.to_onnx(true);
         }
     }
+}
+
+/// Where the numbers of a file begin.
+fn body(bytes: &[u8]) -> usize {
+    8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize
+}
+
+#[test]
+fn every_flipped_bit_of_a_number_is_refused() {
+    let model = network();
+    let bytes = model.to_bytes().unwrap();
+    for at in (body(&bytes)..bytes.len()).step_by(7) {
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            let message = refusal(&flipped);
+            assert!(
+                message.starts_with("the file is damaged, its checksum"),
+                "{message}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_the_header_never_gives_another_model() {
+    let model = network();
+    let bytes = model.to_bytes().unwrap();
+    for at in 0..body(&bytes) {
+        for bit in 0..8 {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1 << bit;
+            if let Ok(loaded) = SavedModel::from_bytes(&flipped) {
+                // Only the word `checksum` itself, without which the rest is as it was.
+                assert_eq!(loaded, model, "byte {at}, bit {bit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn files_without_checksum_and_names_are_read() {
+    let model = network();
+    let bytes = model.to_bytes().unwrap();
+    let older = with_header(&bytes, |header| {
+        let metadata = header["__metadata__"].as_object_mut().unwrap();
+        assert!(metadata.remove("inputs").is_some() && metadata.remove("outputs").is_some());
+        assert!(!metadata.contains_key("checksum"));
+    });
+    let loaded = SavedModel::from_bytes(&older).unwrap();
+    assert!(loaded.parts().names.inputs.is_empty());
+    let mut parts = loaded.into_parts();
+    parts.names = model.parts().names.clone();
+    assert_eq!(SavedModel::new(parts).unwrap(), model);
+}
+
+#[test]
+fn names_that_do_not_fit_are_refused() {
+    let refused = |change: fn(&mut Vec<String>)| {
+        let mut parts = network().into_parts();
+        change(&mut parts.names.inputs);
+        SavedModel::new(parts).unwrap_err().to_string()
+    };
+    let message = refused(|names| drop(names.pop()));
+    assert!(message.contains("the list of input names"), "{message}");
+    let message = refused(|names| names[1] = names[0].clone());
+    assert!(message.starts_with("two inputs are called `"), "{message}");
+    assert!(!message.contains('\n'), "{message}");
 }

@@ -21,6 +21,20 @@ pub(super) enum FaultKind {
     AfterQuote,
     /// A row has this many cells instead of one a column.
     Ragged(usize),
+    /// A row has more cells than any table has columns.
+    TooWide,
+}
+
+/// More columns than this are no table; a line of separators alone could ask for gigabytes.
+pub(super) const MOST_COLUMNS: usize = 1_000_000;
+
+/// How the lines of a text are to be understood.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Dialect {
+    /// What stands between cells.
+    pub(super) separator: u8,
+    /// What a line begins with that is no row, if there are such lines.
+    pub(super) comment: Option<u8>,
 }
 
 /// A cell without the blanks or quotes around it.
@@ -46,6 +60,11 @@ impl<'a> Cell<'a> {
         } else {
             number::parse(self.inside.as_bytes())
         }
+    }
+
+    /// Bytes of the text, quotes inside included.
+    pub(super) fn length(self) -> usize {
+        self.inside.len()
     }
 
     pub(super) fn is_empty(self) -> bool {
@@ -114,6 +133,12 @@ pub(super) fn record(
     let mut cells = Vec::new();
     loop {
         let (cell, end) = cell(text, at, separator)?;
+        if cells.len() == MOST_COLUMNS {
+            return Err(Fault {
+                at,
+                kind: FaultKind::TooWide,
+            });
+        }
         cells.push(cell);
         if text.as_bytes().get(end) != Some(&separator) {
             return Ok((cells, end));
@@ -124,15 +149,15 @@ pub(super) fn record(
 
 /// If the line at `at` is blank or a comment, where the next one starts.
 #[inline]
-pub(super) fn after_idle_line(bytes: &[u8], at: usize, separator: u8) -> Option<usize> {
-    // Numbers and letters come after `#`, so that one comparison settles most lines.
+pub(super) fn after_idle_line(bytes: &[u8], at: usize, dialect: Dialect) -> Option<usize> {
     match bytes.get(at) {
-        Some(&first) if first > b'#' => None,
-        Some(b'#') => {
+        Some(&first) if Some(first) == dialect.comment => {
             Some(memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length + 1))
         }
+        // Numbers and letters come after the blank, so that a comparison settles most lines.
+        Some(&first) if first > b' ' => None,
         _ => {
-            let end = after_blanks(bytes, at, separator);
+            let end = after_blanks(bytes, at, dialect.separator);
             match bytes.get(end) {
                 None => Some(bytes.len()),
                 Some(b'\n') => Some(end + 1),
@@ -192,6 +217,7 @@ mod tests {
 
     #[test]
     fn idle_lines_are_blank_or_comments() {
+        let dialect = |separator, comment| Dialect { separator, comment };
         for (text, next) in [
             ("\n1", Some(1)),
             (" \r\n1", Some(3)),
@@ -203,9 +229,30 @@ mod tests {
             (" 1", None),
             (",", None),
             ("\"\"", None),
+            ("%", None),
         ] {
-            assert_eq!(after_idle_line(text.as_bytes(), 0, b','), next, "{text:?}");
+            let comments = dialect(b',', Some(b'#'));
+            assert_eq!(
+                after_idle_line(text.as_bytes(), 0, comments),
+                next,
+                "{text:?}"
+            );
+            let next = next.filter(|_| !text.starts_with('#'));
+            let none = dialect(b',', None);
+            assert_eq!(after_idle_line(text.as_bytes(), 0, none), next, "{text:?}");
         }
-        assert_eq!(after_idle_line(b"\t\n", 0, b'\t'), None);
+        assert_eq!(after_idle_line(b"\t\n", 0, dialect(b'\t', None)), None);
+        assert_eq!(
+            after_idle_line(b"%\n", 0, dialect(b',', Some(b'%'))),
+            Some(2)
+        );
+    }
+
+    #[test]
+    fn no_line_has_cells_without_end() {
+        let text = ",".repeat(MOST_COLUMNS);
+        let fault = record(&text, 0, b',').unwrap_err();
+        assert_eq!(fault.kind, FaultKind::TooWide);
+        assert!(record(&text[1..], 0, b',').is_ok());
     }
 }

@@ -2,34 +2,68 @@
 
 use rayon::prelude::*;
 
-use super::cell::{Fault, FaultKind, after_idle_line, cell, plain_number, record};
+use super::cell::{Dialect, Fault, FaultKind, after_idle_line, cell, plain_number, record};
 use super::index::Part;
+use crate::limit::{Exceeded, MemoryLimit, NUMBER, SHORT_TEXT, TEXT};
 use crate::table::Values;
 
-/// The columns of the text.
+/// What the cells of a column are read as.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// Numbers, until a cell says otherwise.
+    Numbers,
+    Text,
+    /// Nothing: nobody wants the column.
+    Unread,
+}
+
+/// Why columns are not read.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Text(Fault),
+    Memory(Exceeded),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Text(fault)
+    }
+}
+
+impl From<Exceeded> for Failure {
+    fn from(exceeded: Exceeded) -> Self {
+        Self::Memory(exceeded)
+    }
+}
+
+/// The columns of the text that are read.
 ///
-/// `is_text` says what the first row suggests. A column taken for numbers that turns out to hold
+/// `kinds` says what the first row suggests. A column taken for numbers that turns out to hold
 /// text is read again as text, so that the common case needs one pass and no intermediate strings.
 pub(super) fn columns(
     text: &str,
     parts: &[Part],
-    separator: u8,
-    is_text: &[bool],
-) -> Result<Vec<Values>, Fault> {
+    dialect: Dialect,
+    kinds: &[Kind],
+    limit: &MemoryLimit,
+) -> Result<Vec<Values>, Failure> {
     let rows = parts.iter().map(|part| part.rows).sum();
+    let count = |kind: Kind| kinds.iter().filter(|&&known| known == kind).count();
+    limit.take(size(rows, count(Kind::Numbers), NUMBER))?;
+    limit.take(size(rows, count(Kind::Text), TEXT))?;
     let texts = || Values::Text(vec![String::new(); rows]);
-    let mut columns: Vec<Option<Values>> = is_text
+    let mut columns: Vec<Option<Values>> = kinds
         .iter()
-        .map(|&is_text| {
-            Some(if is_text {
-                texts()
-            } else {
-                Values::Numbers(vec![0.0; rows])
-            })
+        .map(|kind| match kind {
+            Kind::Numbers => Some(Values::Numbers(vec![0.0; rows])),
+            Kind::Text => Some(texts()),
+            Kind::Unread => None,
         })
         .collect();
-    let wrong = fill(text, parts, separator, &mut columns)?;
+    let wrong = fill(text, parts, dialect, &mut columns, limit)?;
     if wrong.contains(&true) {
+        let again = wrong.iter().filter(|&&wrong| wrong).count();
+        limit.take(size(rows, again, TEXT - NUMBER))?;
         let mut again: Vec<Option<Values>> = Vec::with_capacity(columns.len());
         for (column, &wrong) in columns.iter_mut().zip(&wrong) {
             if wrong {
@@ -37,13 +71,21 @@ pub(super) fn columns(
             }
             again.push(wrong.then(texts));
         }
-        fill(text, parts, separator, &mut again)?;
+        fill(text, parts, dialect, &mut again, limit)?;
         for (column, read) in columns.iter_mut().zip(again) {
             *column = column.take().or(read);
         }
     }
     let columns = columns.into_iter().flatten();
-    Ok(columns.map(Values::settled).collect())
+    let settled = columns.map(|values| Ok(values.settled(limit)?));
+    settled.collect()
+}
+
+/// Bytes that so many columns take.
+fn size(rows: usize, columns: usize, cell: u64) -> u64 {
+    (rows as u64)
+        .saturating_mul(columns as u64)
+        .saturating_mul(cell)
 }
 
 /// Where a part puts the cells of one column.
@@ -57,14 +99,15 @@ enum Sink<'a> {
 fn fill(
     text: &str,
     parts: &[Part],
-    separator: u8,
+    dialect: Dialect,
     columns: &mut [Option<Values>],
-) -> Result<Vec<bool>, Fault> {
+    limit: &MemoryLimit,
+) -> Result<Vec<bool>, Failure> {
     let width = columns.len();
     let filled: Vec<_> = sinks(parts, columns)
         .into_par_iter()
         .zip(parts)
-        .map(|(sinks, part)| fill_part(text, part, separator, sinks))
+        .map(|(sinks, part)| fill_part(text, part, dialect, sinks, limit))
         .collect();
     let mut wrong = vec![false; width];
     // In the order of the file, so that the first fault is the one reported.
@@ -110,28 +153,31 @@ fn sinks<'a>(parts: &[Part], columns: &'a mut [Option<Values>]) -> Vec<Vec<Sink<
 fn fill_part(
     text: &str,
     part: &Part,
-    separator: u8,
+    dialect: Dialect,
     mut sinks: Vec<Sink<'_>>,
-) -> Result<Vec<usize>, Fault> {
+    limit: &MemoryLimit,
+) -> Result<Vec<usize>, Failure> {
     let bytes = text.as_bytes();
+    let separator = dialect.separator;
     let last = sinks.len().saturating_sub(1);
     let mut wrong = Vec::new();
     let (mut at, mut row) = (part.start, 0);
     while at < part.end {
-        if let Some(next) = after_idle_line(bytes, at, separator) {
+        if let Some(next) = after_idle_line(bytes, at, dialect) {
             at = next;
             continue;
         }
         let row_start = at;
         for (column, sink) in sinks.iter_mut().enumerate() {
-            at = fill_cell(text, at, separator, row, sink, || wrong.push(column))?;
+            let place = (at, row);
+            at = fill_cell(text, place, separator, sink, limit, || wrong.push(column))?;
             let more = bytes.get(at) == Some(&separator);
             if more == (column == last) {
                 let (cells, _) = record(text, row_start, separator)?;
-                return Err(Fault {
+                return Err(Failure::Text(Fault {
                     at: row_start,
                     kind: FaultKind::Ragged(cells.len()),
-                });
+                }));
             }
             at += 1;
         }
@@ -144,12 +190,12 @@ fn fill_part(
 #[inline]
 fn fill_cell(
     text: &str,
-    at: usize,
+    (at, row): (usize, usize),
     separator: u8,
-    row: usize,
     sink: &mut Sink<'_>,
+    limit: &MemoryLimit,
     is_text: impl FnOnce(),
-) -> Result<usize, Fault> {
+) -> Result<usize, Failure> {
     if let Sink::Numbers(numbers) = sink
         && let Some((value, end)) = plain_number(text.as_bytes(), at, separator)
     {
@@ -159,7 +205,13 @@ fn fill_cell(
     let (cell, end) = cell(text, at, separator)?;
     match sink {
         Sink::Nowhere => {}
-        Sink::Text(texts) => texts[row] = cell.text().into_owned(),
+        Sink::Text(texts) => {
+            // What a text of a few letters takes has been counted.
+            if cell.length() as u64 > SHORT_TEXT {
+                limit.take(cell.length() as u64)?;
+            }
+            texts[row] = cell.text().into_owned();
+        }
         Sink::Numbers(numbers) => match cell.number() {
             Some(value) => numbers[row] = value,
             None => {

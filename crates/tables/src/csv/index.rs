@@ -3,7 +3,7 @@
 use memchr::{memchr, memchr_iter, memchr2};
 use rayon::prelude::*;
 
-use super::cell::{Fault, after_idle_line, cell};
+use super::cell::{Dialect, Fault, after_idle_line, cell};
 use crate::lines::Lines;
 
 /// A run of whole rows.
@@ -25,7 +25,7 @@ pub(super) struct Part {
 pub(super) fn parts(
     text: &str,
     start: usize,
-    separator: u8,
+    dialect: Dialect,
     size: usize,
 ) -> Result<Vec<Part>, Fault> {
     let bytes = text.as_bytes();
@@ -33,7 +33,7 @@ pub(super) fn parts(
         let mut parts = Vec::new();
         let mut at = start;
         while at < bytes.len() {
-            let part = part(text, at, at + size, separator, true)?;
+            let part = part(text, at, at + size, dialect, true)?;
             at = part.end;
             parts.push(part);
         }
@@ -49,7 +49,7 @@ pub(super) fn parts(
     starts.push(bytes.len());
     starts
         .par_windows(2)
-        .map(|ends| part(text, ends[0], ends[1], separator, false))
+        .map(|ends| part(text, ends[0], ends[1], dialect, false))
         .collect()
 }
 
@@ -58,7 +58,7 @@ fn part(
     text: &str,
     start: usize,
     target: usize,
-    separator: u8,
+    dialect: Dialect,
     quotes: bool,
 ) -> Result<Part, Fault> {
     let bytes = text.as_bytes();
@@ -66,13 +66,13 @@ fn part(
     let mut lines = Lines::default();
     let (mut at, mut rows, mut line) = (start, 0, 0);
     while at < target {
-        if let Some(next) = after_idle_line(bytes, at, separator) {
+        if let Some(next) = after_idle_line(bytes, at, dialect) {
             at = next;
             line += 1;
             continue;
         }
         lines.push(rows, line);
-        let end = row_end(text, at, separator, quotes)?;
+        let end = row_end(text, at, dialect.separator, quotes)?;
         line += 1;
         if quotes {
             line += memchr_iter(b'\n', &bytes[at..end]).count();
@@ -131,7 +131,11 @@ mod tests {
     use super::*;
 
     fn rows_and_lines(text: &str, size: usize) -> (usize, Vec<usize>) {
-        let parts = parts(text, 0, b',', size).unwrap();
+        let dialect = Dialect {
+            separator: b',',
+            comment: Some(b'#'),
+        };
+        let parts = parts(text, 0, dialect, size).unwrap();
         assert_eq!(parts.first().map_or(0, |part| part.start), 0);
         for pair in parts.windows(2) {
             assert_eq!(pair[0].end, pair[1].start);

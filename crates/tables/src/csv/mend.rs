@@ -4,23 +4,30 @@
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::cell::{FaultKind, after_idle_line, record};
+use super::cell::{Dialect, FaultKind, after_idle_line, record};
 use super::{NOT_UTF8, detect, first_row, is_header, problem};
 
 /// Blanks the lines below the header that cannot be rows of the table; gives each with its line,
 /// counted from 1, and what is wrong.
 ///
 /// What is wrong with the header stays: the reader will say so.
-pub(crate) fn mend(bytes: &mut [u8], separator: Option<u8>) -> Vec<(usize, String)> {
-    let mut bad = blank_what_is_no_text(bytes);
-    bad.extend(blank_broken_rows(bytes, separator));
+pub(crate) fn mend(
+    bytes: &mut [u8],
+    separator: Option<u8>,
+    comment: Option<u8>,
+) -> Vec<(usize, String)> {
+    let mut bad = blank_what_is_no_text(bytes, comment);
+    bad.extend(blank_broken_rows(bytes, separator, comment));
     bad.sort_by_key(|&(line, _)| line);
     bad
 }
 
-fn blank_what_is_no_text(bytes: &mut [u8]) -> Vec<(usize, String)> {
+fn blank_what_is_no_text(bytes: &mut [u8], comment: Option<u8>) -> Vec<(usize, String)> {
+    let separator = b',';
+    let dialect = Dialect { separator, comment };
     let mut header = 0;
-    while let Some(next) = after_idle_line(bytes, header, b',').filter(|_| header < bytes.len()) {
+    while let Some(next) = after_idle_line(bytes, header, dialect).filter(|_| header < bytes.len())
+    {
         header = next;
     }
     let mut bad = Vec::new();
@@ -36,8 +43,13 @@ fn blank_what_is_no_text(bytes: &mut [u8]) -> Vec<(usize, String)> {
     bad
 }
 
-fn blank_broken_rows(bytes: &mut [u8], separator: Option<u8>) -> Vec<(usize, String)> {
-    let broken = std::str::from_utf8(bytes).map_or_else(|_| Vec::new(), |t| broken(t, separator));
+fn blank_broken_rows(
+    bytes: &mut [u8],
+    separator: Option<u8>,
+    comment: Option<u8>,
+) -> Vec<(usize, String)> {
+    let broken = std::str::from_utf8(bytes)
+        .map_or_else(|_| Vec::new(), |text| broken(text, separator, comment));
     let mut lines = Lines::default();
     let mut bad = Vec::with_capacity(broken.len());
     for (start, reason) in broken {
@@ -49,10 +61,10 @@ fn blank_broken_rows(bytes: &mut [u8], separator: Option<u8>) -> Vec<(usize, Str
 }
 
 /// Where the rows start that are none, and what is wrong with each.
-fn broken(text: &str, separator: Option<u8>) -> Vec<(usize, String)> {
+fn broken(text: &str, separator: Option<u8>, comment: Option<u8>) -> Vec<(usize, String)> {
     let bytes = text.as_bytes();
     let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let Some(start) = first_row(text, mark, separator) else {
+    let Some(start) = first_row(text, mark, separator, comment) else {
         return Vec::new();
     };
     let separator = separator.unwrap_or_else(|| detect(text, start));
@@ -64,9 +76,10 @@ fn broken(text: &str, separator: Option<u8>) -> Vec<(usize, String)> {
     } else {
         start
     };
+    let dialect = Dialect { separator, comment };
     let mut broken = Vec::new();
     while at < bytes.len() {
-        if let Some(next) = after_idle_line(bytes, at, separator) {
+        if let Some(next) = after_idle_line(bytes, at, dialect) {
             at = next;
             continue;
         }
@@ -111,7 +124,7 @@ mod tests {
 
     fn mended(text: &[u8]) -> (String, Vec<usize>) {
         let mut bytes = text.to_vec();
-        let bad = mend(&mut bytes, None);
+        let bad = mend(&mut bytes, None, None);
         (
             String::from_utf8(bytes).unwrap(),
             bad.into_iter().map(|(line, _)| line).collect(),
@@ -141,6 +154,6 @@ mod tests {
             assert_eq!(mended(text).0.as_bytes(), text);
         }
         let mut bytes = b"\xff,b\n1,2\n".to_vec();
-        assert!(mend(&mut bytes, None).is_empty());
+        assert!(mend(&mut bytes, None, None).is_empty());
     }
 }

@@ -1,8 +1,9 @@
 //! Tables from CSV.
 //!
 //! Cells are separated by commas; where the first line has none, by tabs or semicolons. Quotes are
-//! as in RFC 4180. Blank lines and lines that start with `#` are skipped, blanks around cells are
-//! dropped, and a first line of nothing but numbers means that there is no header.
+//! as in RFC 4180. Blank lines are skipped, and lines that begin with a comment character if a caller
+//! gives one; blanks around cells are dropped, and a first line of nothing but numbers means that
+//! there is no header.
 //!
 //! Reading takes two passes, both in parallel: one finds the rows, one parses the cells straight
 //! into the columns.
@@ -14,10 +15,12 @@ mod mend;
 
 use memchr::memchr_iter;
 
-use self::cell::{Cell, Fault, FaultKind, after_idle_line, record};
+use self::cell::{Cell, Dialect, Fault, FaultKind, MOST_COLUMNS, after_idle_line, record};
+use self::fill::{Failure, Kind};
 pub(crate) use self::mend::mend;
 use crate::error::{Error, Result};
 use crate::names;
+use crate::read::ReadOptions;
 use crate::table::{Column, Table};
 
 /// What is said of bytes that are no text.
@@ -28,56 +31,110 @@ pub(crate) const CHUNK: usize = 1 << 20;
 const ROWS_IN_CHUNK: usize = 64;
 
 /// Reads a table; the separator is detected where none is given.
-pub(crate) fn read(bytes: &[u8], name: &str, separator: Option<u8>, chunk: usize) -> Result<Table> {
+pub(crate) fn read(
+    bytes: &[u8],
+    name: &str,
+    separator: Option<u8>,
+    chunk: usize,
+    options: &ReadOptions<'_>,
+) -> Result<Table> {
     let text = utf8(bytes, name)?;
     let located = |fault: Fault| error(text, name, &fault);
-    let Some(start) = first_row(text, 0, separator) else {
+    let comment = options.comment;
+    let Some(start) = first_row(text, 0, separator, comment) else {
         return Err(Error::Empty {
             table: name.to_owned(),
             problem: "is empty: give it a header line and at least one row",
         });
     };
     let separator = separator.unwrap_or_else(|| detect(text, start));
+    let dialect = Dialect { separator, comment };
     let (first, first_end) = record(text, start, separator).map_err(located)?;
     let has_header = is_header(&first);
     let names = column_names(&first, has_header);
     names::check(names.iter().map(String::as_str), name)?;
 
     let body = if has_header { first_end + 1 } else { start };
-    let Some(second) = first_row(text, body, Some(separator)) else {
+    let Some(second) = first_row(text, body, Some(separator), comment) else {
         return Err(Error::Empty {
             table: name.to_owned(),
             problem: "has a header but no rows: add at least one row below the header",
         });
     };
     let (cells, _) = record(text, second, separator).map_err(located)?;
-    let mut is_text: Vec<bool> = cells.iter().map(|cell| cell.number().is_none()).collect();
-    // A row of another length is refused when its turn comes.
-    is_text.resize(names.len(), false);
+    let kinds = kinds(&names, &cells, options);
 
     let size = chunk.max(ROWS_IN_CHUNK.min(chunk) * (first_end - start));
-    let parts = index::parts(text, body, separator, size).map_err(located)?;
-    let columns =
-        fill::columns(text, &parts, separator, &is_text).map_err(|fault| match fault.kind {
-            FaultKind::Ragged(found) => Error::Ragged {
-                table: name.to_owned(),
-                line: line(text, fault.at),
-                found,
-                expected: names.len(),
-            },
-            _ => located(fault),
-        })?;
+    let parts = index::parts(text, body, dialect, size).map_err(located)?;
+    let columns = options
+        .limited(|limit| fill::columns(text, &parts, dialect, &kinds, limit))
+        .map_err(|failure| refused(text, name, failure, names.len()))?;
+    let rows = parts.iter().map(|part| part.rows).sum();
+    let lines = Some(index::lines(&parts, line(text, body)));
+    let read = names.iter().zip(kinds);
+    let read = read.filter(|&(_, kind)| kind != Kind::Unread);
+    let columns = read
+        .zip(columns)
+        .map(|((name, _), values)| Column {
+            name: name.clone(),
+            values,
+        })
+        .collect();
     Ok(Table {
         name: name.to_owned(),
-        rows: parts.iter().map(|part| part.rows).sum(),
-        columns: names
-            .into_iter()
-            .zip(columns)
-            .map(|(name, values)| Column { name, values })
-            .collect(),
+        rows,
+        columns,
         skipped: Vec::new(),
-        lines: Some(index::lines(&parts, line(text, body))),
+        names,
+        lines,
     })
+}
+
+/// What each column is read as, by what is wanted and by the cells of the first row.
+fn kinds(names: &[String], cells: &[Cell<'_>], options: &ReadOptions<'_>) -> Vec<Kind> {
+    let kind = |(index, name): (usize, &String)| {
+        // A row of another length is refused when its turn comes.
+        let is_number = cells.get(index).is_none_or(|cell| cell.number().is_some());
+        if !options.wants(name) {
+            Kind::Unread
+        } else if options.is_text(name) || !is_number {
+            Kind::Text
+        } else {
+            Kind::Numbers
+        }
+    };
+    names.iter().enumerate().map(kind).collect()
+}
+
+/// Why the cells were not read.
+fn refused(text: &str, name: &str, failure: Failure, expected: usize) -> Error {
+    match failure {
+        Failure::Memory(exceeded) => Error::TooLarge {
+            table: name.to_owned(),
+            problem: exceeded.problem("its cells"),
+        },
+        Failure::Text(Fault {
+            at,
+            kind: FaultKind::Ragged(found),
+        }) => Error::Ragged {
+            table: name.to_owned(),
+            line: line(text, at),
+            found,
+            expected,
+            remedy: ragged_remedy(text, at),
+        },
+        Failure::Text(fault) => error(text, name, &fault),
+    }
+}
+
+/// What to do about a row of another length than the first line.
+fn ragged_remedy(text: &str, at: usize) -> &'static str {
+    let remark = |at: usize| text.as_bytes().get(at) == Some(&b'#');
+    if remark(0) || remark(at) {
+        "a line that begins with # is a row like any other unless the comment character # is given, so give it (--comment '#') or complete the row"
+    } else {
+        "complete the row, or quote cells that contain the separator"
+    }
 }
 
 fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
@@ -90,10 +147,17 @@ fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
 }
 
 /// Where the next line stands that is neither blank nor a comment.
-fn first_row(text: &str, mut at: usize, separator: Option<u8>) -> Option<usize> {
+fn first_row(
+    text: &str,
+    mut at: usize,
+    separator: Option<u8>,
+    comment: Option<u8>,
+) -> Option<usize> {
     let bytes = text.as_bytes();
+    let separator = separator.unwrap_or(b',');
+    let dialect = Dialect { separator, comment };
     while at < bytes.len() {
-        match after_idle_line(bytes, at, separator.unwrap_or(b',')) {
+        match after_idle_line(bytes, at, dialect) {
             Some(next) => at = next,
             None => return Some(at),
         }
@@ -143,6 +207,9 @@ fn problem(kind: &FaultKind) -> String {
             "text follows the closing quotation mark; double the marks inside a cell".into()
         }
         FaultKind::Ragged(found) => format!("there are {found} cells; complete the row"),
+        FaultKind::TooWide => format!(
+            "there are more than {MOST_COLUMNS} cells, the most that a row may have; split the table"
+        ),
     }
 }
 

@@ -1,14 +1,27 @@
 use super::*;
 use crate::table::Values;
 
+/// With comments where a test has some.
+const COMMENTS: ReadOptions<'_> = ReadOptions {
+    wanted: None,
+    text: None,
+    comment: Some(b'#'),
+    limit: None,
+};
+
 fn table(text: &str) -> Table {
-    read(text.as_bytes(), "t.csv", None, CHUNK).unwrap()
+    read(text.as_bytes(), "t.csv", None, CHUNK, &COMMENTS).unwrap()
 }
 
 fn refusal(text: impl AsRef<[u8]>) -> String {
-    read(text.as_ref(), "t.csv", None, CHUNK)
+    read(text.as_ref(), "t.csv", None, CHUNK, &COMMENTS)
         .unwrap_err()
         .to_string()
+}
+
+/// Text and options of the most usual kind.
+fn read_plain(text: &str, options: &ReadOptions<'_>) -> Result<Table> {
+    read(text.as_bytes(), "t.csv", None, CHUNK, options)
 }
 
 fn names(table: &Table) -> Vec<&str> {
@@ -117,7 +130,7 @@ fn the_first_fault_in_the_file_is_reported() {
         text += if row % 100 == 42 { "1\n" } else { "1,2\n" };
     }
     for chunk in [1, 7, 100, CHUNK] {
-        let message = read(text.as_bytes(), "t.csv", None, chunk)
+        let message = read(text.as_bytes(), "t.csv", None, chunk, &COMMENTS)
             .unwrap_err()
             .to_string();
         assert!(message.starts_with("line 44 of t.csv"), "{message}");
@@ -141,7 +154,7 @@ fn chunks_of_any_size_give_the_same_table() {
         assert_eq!(whole.rows, 200);
         assert!(matches!(whole.columns[2].values, Values::Numbers(_)));
         for chunk in [1, 2, 3, 10, 64, 1000] {
-            let cut = read(text.as_bytes(), "t.csv", None, chunk).unwrap();
+            let cut = read(text.as_bytes(), "t.csv", None, chunk, &COMMENTS).unwrap();
             assert_eq!(cut, whole, "{chunk}");
         }
     }
@@ -150,8 +163,109 @@ fn chunks_of_any_size_give_the_same_table() {
 #[test]
 fn regular_files_keep_no_line_numbers() {
     let text = "a\n".to_owned() + &"1\n".repeat(1000);
-    let table = read(text.as_bytes(), "t.csv", None, 16).unwrap();
+    let table = read(text.as_bytes(), "t.csv", None, 16, &COMMENTS).unwrap();
     let mut regular = crate::lines::Lines::default();
     regular.push(0, 2);
     assert_eq!(table.lines, Some(regular));
+}
+
+#[test]
+fn nothing_is_a_comment_unless_asked_for() {
+    let text = "name,x\n#1,1\n# 2,2\n\n3,3\n";
+    let table = read_plain(text, &ReadOptions::default()).unwrap();
+    assert_eq!(table.text("name").unwrap(), ["#1", "# 2", "3"]);
+    assert_eq!(table.line_of(2), Some(5));
+    let percent = ReadOptions {
+        comment: Some(b'%'),
+        ..ReadOptions::default()
+    };
+    let table = read_plain("% made by hand\nx\n1\n%2\n3\n", &percent).unwrap();
+    assert_eq!(table.numbers("x").unwrap(), [1.0, 3.0]);
+}
+
+#[test]
+fn remarks_are_told_how_to_be_skipped() {
+    for text in ["# made by hand\nx,y\n1,2\n", "x,y\n1,2\n# note\n"] {
+        let message = read_plain(text, &ReadOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("--comment '#'"), "{message}");
+    }
+}
+
+#[test]
+fn names_are_text_as_the_file_has_them() {
+    let ids = [
+        "1700000000000000001",
+        "1700000000000000002",
+        "007",
+        "7",
+        "7.0",
+        "1e3",
+        "+7",
+        "",
+        "nan",
+    ];
+    let mut text = String::from("id,x\n");
+    for id in ids {
+        text += &format!("{id},1\n");
+    }
+    let options = ReadOptions {
+        text: Some(&|column| column == "id"),
+        ..ReadOptions::default()
+    };
+    let table = read_plain(&text, &options).unwrap();
+    assert_eq!(table.text("id").unwrap(), ids);
+    assert_eq!(table.numeric_columns(), ["x"]);
+    let message = read_plain("id\n1\n2\n", &options)
+        .unwrap()
+        .numbers("id")
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("it holds names"), "{message}");
+}
+
+#[test]
+fn columns_that_nobody_wants_take_nothing() {
+    let options = ReadOptions {
+        wanted: Some(&|column| column == "y"),
+        ..ReadOptions::default()
+    };
+    let table = read_plain("x,y,name\n1,2,a\n3,4,b\n", &options).unwrap();
+    assert_eq!(table.columns().len(), 1);
+    assert_eq!(table.numbers("y").unwrap(), [2.0, 4.0]);
+    assert_eq!(table.unwanted(), ["x", "name"]);
+    let message = table.numbers("z").unwrap_err().to_string();
+    assert!(message.contains("`x`, `y`, `name`"), "{message}");
+    let message = read_plain("x,y\n1,2,3\n", &options)
+        .unwrap_err()
+        .to_string();
+    assert!(message.contains("has 3 cells"), "{message}");
+}
+
+#[test]
+fn memory_is_counted_before_it_is_taken() {
+    let text = "x,name\n1,a\n2,b\n3,c\n".to_owned();
+    let late = text.replace("2,b", "?,b");
+    let long = text.replace('b', &"b".repeat(100));
+    for (text, most, fits) in [
+        (&text, 3 * (8 + 56), true),
+        (&text, 3 * (8 + 56) - 1, false),
+        (&late, 3 * (56 + 56), true),
+        (&late, 3 * (56 + 56) - 1, false),
+        (&long, 3 * (8 + 56) + 99, false),
+        (&long, 3 * (8 + 56) + 100, true),
+    ] {
+        let limit = crate::MemoryLimit::new(most);
+        let options = ReadOptions {
+            limit: Some(&limit),
+            ..ReadOptions::default()
+        };
+        let read = read_plain(text, &options);
+        assert_eq!(read.is_ok(), fits, "{text} {most}");
+        if let Err(error) = read {
+            let start = "t.csv is too large: its cells take 1 MB of memory";
+            assert!(error.to_string().starts_with(start), "{error}");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use taskscout_tables::visible;
+
 /// Everything that reading logs can refuse or fail at.
 ///
 /// Each message is one sentence that names the place and the remedy.
@@ -122,7 +124,8 @@ pub enum Error {
     },
     /// A row of a table does not say which task it belongs to.
     #[error(
-        "{place}, column {column}, is empty: every row needs a task, so fill it or remove the row"
+        "{place}, column {}, is empty: every row needs a task, so fill it or remove the row",
+        visible(column)
     )]
     NoTask {
         /// The line or row, with the table's name.
@@ -133,11 +136,22 @@ pub enum Error {
     /// A table cannot be read or lacks a column.
     #[error(transparent)]
     Table(#[from] taskscout_tables::Error),
+    /// Tables would take more memory than they may.
+    #[error(
+        "the tables of {} take more than {megabytes} MB of memory, the most that is read at once: move some of them elsewhere, or name fewer columns",
+        path.display()
+    )]
+    TooLarge {
+        /// The folder.
+        path: PathBuf,
+        /// What they may take.
+        megabytes: u64,
+    },
     /// The columns asked for make no sense.
     #[error("{0}")]
     Columns(String),
     /// A task is asked for that is not there.
-    #[error("there is no task `{name}`{}", hint(nearest))]
+    #[error("there is no task `{}`{}", visible(name), hint(nearest))]
     UnknownTask {
         /// The name.
         name: String,
@@ -150,7 +164,10 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 fn hint(nearest: &[String]) -> String {
-    let quoted: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+    let quoted: Vec<String> = nearest
+        .iter()
+        .map(|name| format!("`{}`", visible(name)))
+        .collect();
     match quoted.as_slice() {
         [] => ": the logs hold none".into(),
         [one] => format!(": did you mean {one}?"),

@@ -1,8 +1,9 @@
 //! Which files a folder of logs has, and whether one of them is there twice.
 
 use std::collections::HashMap;
-use std::fs;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hasher as _};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::error::{Error, Result};
@@ -123,11 +124,9 @@ fn refuse_copies(files: &[(LogFile, u64)]) -> Result<()> {
         if *bytes == 0 || of_size.get(bytes) == Some(&1) {
             continue;
         }
-        let content = load(&file.path)?;
-        let mut hasher = DefaultHasher::new();
-        content.hash(&mut hasher);
-        match seen.insert(hasher.finish(), &file.path) {
-            Some(first) if load(first)? == content => {
+        let key = hash(&file.path).map_err(|source| unreadable(&file.path, source))?;
+        match seen.insert(key, &file.path) {
+            Some(first) if same(first, &file.path)? => {
                 return Err(Error::Repeated {
                     first: first.to_owned(),
                     second: file.path.clone(),
@@ -139,7 +138,44 @@ fn refuse_copies(files: &[(LogFile, u64)]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a file.
+/// A key that files of the same bytes share.
+fn hash(path: &Path) -> io::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    let mut file = BufReader::new(File::open(path)?);
+    loop {
+        let block = file.fill_buf()?;
+        if block.is_empty() {
+            return Ok(hasher.finish());
+        }
+        hasher.write(block);
+        let length = block.len();
+        file.consume(length);
+    }
+}
+
+/// Whether two files hold the same bytes; a block of each is in memory.
+fn same(first: &Path, second: &Path) -> Result<bool> {
+    let open = |path: &Path| -> Result<BufReader<File>> {
+        let file = File::open(path).map_err(|source| unreadable(path, source))?;
+        Ok(BufReader::new(file))
+    };
+    let (mut a, mut b) = (open(first)?, open(second)?);
+    loop {
+        let left = a.fill_buf().map_err(|source| unreadable(first, source))?;
+        let right = b.fill_buf().map_err(|source| unreadable(second, source))?;
+        let length = left.len().min(right.len());
+        if length == 0 || left[..length] != right[..length] {
+            return Ok(left.is_empty() && right.is_empty());
+        }
+        a.consume(length);
+        b.consume(length);
+    }
+}
+
+/// Bytes of the largest flight log; the numbers in it take three times as much.
+const LARGEST: u64 = 256 << 20;
+
+/// The bytes of a flight log.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| unreadable(path, source))
+    taskscout_files::read(path, LARGEST).map_err(|source| unreadable(path, source))
 }

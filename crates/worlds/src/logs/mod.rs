@@ -94,6 +94,8 @@ pub struct ReadOptions {
     pub skip_bad_rows: bool,
     /// The kind of files.
     pub format: Format,
+    /// CSV tables: lines that begin with this character are skipped; none if not given.
+    pub comment: Option<u8>,
 }
 
 /// The kinds of files.
@@ -132,7 +134,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Logs> {
             time,
         } => {
             let columns = tables::Columns::new(inputs, outputs, task.as_deref(), time.as_deref())?;
-            tables::read(path, &columns, options.skip_bad_rows)
+            tables::read(path, &columns, options)
         }
     }
 }

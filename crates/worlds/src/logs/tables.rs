@@ -1,18 +1,22 @@
 //! Recordings from tables with named columns, of any robot.
 
 use std::collections::HashMap;
+use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use taskscout_tables::Table;
+use taskscout_tables::{self as tables, MemoryLimit, Table, visible};
 
 use super::error::{Error, Result};
 use super::files::{self, LogFile};
-use super::{Logs, Recording, SkippedRow};
+use super::{Logs, ReadOptions, Recording, SkippedRow};
 
 /// How files of tables end.
 pub(super) const ENDINGS: [&str; 3] = ["csv", "tsv", "parquet"];
 const LOOKED_FOR: &str = "tables ending in .csv, .tsv or .parquet; name another folder";
+
+/// Bytes of a file beyond which files are read one after the other, so that not all are in memory.
+const LARGE_FILE: u64 = 32 << 20;
 
 /// The columns of all tables.
 #[derive(Debug)]
@@ -71,15 +75,29 @@ impl<'a> Columns<'a> {
 }
 
 /// Reads a table, or all tables of a folder.
-pub(super) fn read(path: &Path, columns: &Columns<'_>, skip: bool) -> Result<Logs> {
+pub(super) fn read(path: &Path, columns: &Columns<'_>, how: &ReadOptions) -> Result<Logs> {
     let files = files::list(path, &ENDINGS, LOOKED_FOR)?;
     if columns.task.is_none() {
         files::refuse_same_names(&files)?;
     }
-    let read: Vec<Result<Vec<Recording>>> = files
-        .par_iter()
-        .map(|file| recordings(file, columns, skip))
-        .collect();
+    let limit = MemoryLimit::default();
+    let read_file = |file: &LogFile| recordings(file, columns, how, &limit);
+    let is_large =
+        |file: &LogFile| fs::metadata(&file.path).is_ok_and(|about| about.len() > LARGE_FILE);
+    let read: Vec<Result<Vec<Recording>>> = if files.iter().any(is_large) {
+        files.iter().map(read_file).collect()
+    } else {
+        files.par_iter().map(read_file).collect()
+    };
+    // Which file it was that went beyond the limit depends on the threads.
+    let too_large =
+        |file: &Result<_>| matches!(file, Err(Error::Table(tables::Error::TooLarge { .. })));
+    if files.len() > 1 && read.iter().any(too_large) {
+        return Err(Error::TooLarge {
+            path: path.to_owned(),
+            megabytes: limit.megabytes(),
+        });
+    }
     let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
     let mut logs = Logs {
         inputs: owned(&columns.inputs),
@@ -95,7 +113,7 @@ pub(super) fn read(path: &Path, columns: &Columns<'_>, skip: bool) -> Result<Log
                     logs.warnings.push(format!(
                         "{}: task {} has rows in {} too; they are put together",
                         recording.path.display(),
-                        recording.name,
+                        visible(&recording.name),
                         known.path.display()
                     ));
                     append(known, recording);
@@ -114,11 +132,24 @@ pub(super) fn read(path: &Path, columns: &Columns<'_>, skip: bool) -> Result<Log
 }
 
 /// The recordings of one file, by the first row of each task.
-fn recordings(file: &LogFile, columns: &Columns<'_>, skip: bool) -> Result<Vec<Recording>> {
+fn recordings(
+    file: &LogFile,
+    columns: &Columns<'_>,
+    how: &ReadOptions,
+    limit: &MemoryLimit,
+) -> Result<Vec<Recording>> {
+    let numbers = columns.numbers();
+    let skip = how.skip_bad_rows;
+    let options = tables::ReadOptions {
+        wanted: Some(&|name| numbers.contains(&name) || columns.task == Some(name)),
+        text: Some(&|name| columns.task == Some(name)),
+        comment: how.comment,
+        limit: Some(limit),
+    };
     let (table, bad) = if skip {
-        Table::read_skipping(&file.path, &columns.numbers(), columns.task)?
+        Table::read_skipping_with(&file.path, &numbers, columns.task, &options)?
     } else {
-        (Table::read(&file.path)?, Vec::new())
+        (Table::read_with(&file.path, &options)?, Vec::new())
     };
     let rows = Rows {
         x: table.matrix(&columns.inputs)?,
@@ -235,7 +266,7 @@ impl Tasks {
         for recording in &mut self.recordings {
             recording.skipped.sort_by_key(|row| row.line);
             if recording.rows() == 0 {
-                let what = format!("task {} of {}", recording.name, path.display());
+                let what = format!("task {} of {}", visible(&recording.name), path.display());
                 return Err(lost(what, &recording.skipped));
             }
         }
@@ -265,7 +296,11 @@ fn append(known: &mut Recording, more: Recording) {
 /// What is odd about a recording.
 fn oddities(recording: &Recording) -> Vec<String> {
     let mut warnings = Vec::new();
-    let place = format!("{}: task {}", recording.path.display(), recording.name);
+    let place = format!(
+        "{}: task {}",
+        recording.path.display(),
+        visible(&recording.name)
+    );
     let time = recording.time.as_deref().unwrap_or_default();
     if let Some(row) = time.windows(2).position(|pair| pair[1] < pair[0]) {
         warnings.push(format!(

@@ -206,8 +206,8 @@ fn attitudes_that_are_no_rotations_are_told() {
     }
     let folder = Folder::with(&[("a_b_c_nowind.csv", text.as_bytes())]);
     let options = ReadOptions {
-        skip_bad_rows: false,
         format: Format::Flights,
+        ..ReadOptions::default()
     };
     let found = inspect(&read(folder.path(), &options).unwrap());
     let quaternions: Vec<_> = found

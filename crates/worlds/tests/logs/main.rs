@@ -47,6 +47,7 @@ impl Folder {
             &ReadOptions {
                 skip_bad_rows,
                 format,
+                ..ReadOptions::default()
             },
         )
     }
@@ -71,6 +72,7 @@ impl Folder {
             &ReadOptions {
                 skip_bad_rows,
                 format,
+                ..ReadOptions::default()
             },
         )
     }

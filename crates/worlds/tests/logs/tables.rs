@@ -1,7 +1,9 @@
 //! Tables with named columns: tasks by column or by file, and the errors.
 
 use super::{Folder, refusal};
-use taskscout_tables::{Column, write_parquet};
+use proptest::prelude::*;
+use taskscout_tables::{Column, write_csv, write_parquet};
+use taskscout_worlds::logs::{Format, ReadOptions, read};
 
 const LOG: &[u8] = b"run,time,speed,gust,force\na,0,1,10,100\nb,0,2,20,200\na,1,3,30,300\n";
 
@@ -221,4 +223,117 @@ fn files_are_refused_as_flights_are() {
         message.starts_with("a.csv has no row that can be used, 1 are bad"),
         "{message}"
     );
+}
+
+/// Ids that a double would merge, and a cell that some take for a comment.
+const IDS: [&str; 6] = [
+    "1700000000000000001",
+    "1700000000000000002",
+    "007",
+    "7",
+    "7.0",
+    "#3",
+];
+
+#[test]
+fn ids_that_look_like_numbers_stay_apart() {
+    let mut text = String::from("id,x,y\n");
+    for (row, id) in IDS.iter().cycle().take(12).enumerate() {
+        text += &format!("{id},{row},1\n");
+    }
+    for skip in [false, true] {
+        let folder = Folder::with(&[("log.csv", text.as_bytes())]);
+        let logs = folder
+            .table(&["x"], &["y"], Some("id"), None, skip)
+            .unwrap();
+        assert_eq!(logs.task_names(), IDS);
+        assert!(logs.recordings.iter().all(|one| one.rows() == 2));
+        assert_eq!(logs.recordings[5].x, [5.0, 11.0]);
+    }
+}
+
+#[test]
+fn bad_rows_belong_to_the_task_that_they_name() {
+    let folder = Folder::with(&[("log.csv", b"id,x,y\n007,1,1\n7,1,1\n007,oops,1\n")]);
+    let logs = folder
+        .table(&["x"], &["y"], Some("id"), None, true)
+        .unwrap();
+    assert_eq!(logs.task_names(), ["007", "7"]);
+    let skipped: Vec<_> = logs
+        .recordings
+        .iter()
+        .map(|one| one.skipped.len())
+        .collect();
+    assert_eq!(skipped, [1, 0]);
+}
+
+#[test]
+fn comments_are_skipped_where_they_are_asked_for() {
+    let text = b"# a rig\nid,x,y\na,1,2\n# a,3,4\n#b,5,6\n";
+    let folder = Folder::with(&[("log.csv", text)]);
+    let message = refusal(folder.table(&["x"], &["y"], Some("id"), None, false));
+    assert!(message.contains("--comment '#'"), "{message}");
+    let options = ReadOptions {
+        format: Format::Table {
+            inputs: vec!["x".into()],
+            outputs: vec!["y".into()],
+            task: Some("id".into()),
+            time: None,
+        },
+        comment: Some(b'#'),
+        ..ReadOptions::default()
+    };
+    let logs = read(folder.path(), &options).unwrap();
+    assert_eq!(logs.task_names(), ["a"]);
+}
+
+#[test]
+fn names_do_not_act_on_the_terminal() {
+    let text = b"id,x,y\n\"a\x1b[2J\nb\",1,2\n";
+    let folder = Folder::with(&[("log.csv", text)]);
+    let logs = folder
+        .table(&["x"], &["y"], Some("id"), None, false)
+        .unwrap();
+    assert_eq!(logs.task_names(), ["a\u{1b}[2J\nb"]);
+    let message = logs.find("a").unwrap_err().to_string();
+    assert!(
+        message.ends_with(r"did you mean `a\u{1b}[2J\nb`?"),
+        "{message}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// However ids look, as many tasks come out as went in, in both formats.
+    #[test]
+    fn every_id_is_a_task_of_its_own(
+        ids in prop::collection::hash_set(
+            "[0-9]{1,20}|0[0-9]{1,3}|[0-9]\\.0{1,3}|[+-]?[0-9]e[0-9]|#[a-z0-9 ]{0,4}|[a-z\u{1b}\n\t]{1,4}x",
+            1..20,
+        ),
+    ) {
+        let ids: Vec<String> = ids.into_iter().map(|id| id.trim().to_owned()).collect();
+        let mut distinct = ids.clone();
+        distinct.sort();
+        distinct.dedup();
+        let columns = [
+            Column::text("id", ids.clone()),
+            Column::numbers("x", vec![0.5; ids.len()]),
+            Column::numbers("y", vec![1.5; ids.len()]),
+        ];
+        for name in ["log.csv", "log.parquet"] {
+            let folder = Folder::with(&[]);
+            let path = folder.path().join(name);
+            if name.ends_with("csv") {
+                write_csv(&path, &columns).unwrap();
+            } else {
+                write_parquet(&path, &columns).unwrap();
+            }
+            let logs = folder.table(&["x"], &["y"], Some("id"), None, false).unwrap();
+            let mut found = logs.task_names();
+            found.sort();
+            prop_assert_eq!(&found, &distinct);
+        }
+    }
 }

@@ -7,6 +7,7 @@ use super::places::{self, Places};
 use crate::args::BuiltIn;
 use crate::error::{CliError, Result};
 use crate::experiment::world;
+use crate::input::{LARGEST_SETTINGS, read_text};
 
 /// An experiment of the paper.
 pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
@@ -37,7 +38,7 @@ pub(crate) fn built_in(experiment: BuiltIn) -> Result<ExperimentConfig> {
 
 /// An experiment of the user's.
 pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = read_text(path, LARGEST_SETTINGS).map_err(|error| {
         CliError::Input(format!(
             "cannot read {}: {error}; give the path of an experiment file",
             path.display()

@@ -24,6 +24,7 @@ use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
 use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 
 pub(crate) use logs::Phi as LogFeatures;
@@ -116,6 +117,13 @@ pub(crate) trait World: Send + Sync {
     fn input_scaling(&self, target: usize) -> Option<InputScaling> {
         let _ = target;
         None
+    }
+
+    /// What the inputs and the output of a target are called, for models; empty where they have no
+    /// names.
+    fn names(&self, target: usize) -> Names {
+        let _ = target;
+        Names::default()
     }
 
     /// How many rows a source task has in all; none if there is no limit.

@@ -16,6 +16,7 @@ use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
 use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 use taskscout_worlds::logs::{Logs, files, read};
 use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
@@ -24,7 +25,7 @@ use super::{
     Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
 };
 use crate::args::{ExperimentOptions, TaskFeaturesName};
-use crate::data::options::LogOptions;
+use crate::data::options::{LogOptions, comment};
 use crate::error::{CliError, Result};
 use crate::experiment::folder::RunInput;
 use crate::experiment::trial::{TargetRelevance, TrialRecord};
@@ -70,6 +71,9 @@ pub(crate) struct Settings {
     /// Tables: the column of times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<String>,
+    /// CSV tables: what a line begins with that is to be skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<char>,
 }
 
 fn train_share() -> f64 {
@@ -111,6 +115,7 @@ impl WorldSettings for Settings {
             self.outputs.clone_from(&logs.outputs);
             self.task.clone_from(&logs.task);
             self.time.clone_from(&logs.time);
+            self.comment = logs.comment;
         }
         Ok(())
     }
@@ -190,6 +195,7 @@ impl Settings {
             task: self.task.clone(),
             time: self.time.clone(),
             skip_bad_rows: self.skip_bad_rows,
+            comment: self.comment,
         }
     }
 
@@ -221,6 +227,11 @@ impl Settings {
                 },
                 "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out",
             ));
+        }
+        if let Some(letter) = self.comment {
+            comment(&letter.to_string()).map_err(|problem| {
+                CliError::about("world.comment", format!("in [world], `comment`: {problem}"))
+            })?;
         }
         let logs =
             read(data, &self.options().read_options()).map_err(|error| match data.exists() {
@@ -354,6 +365,13 @@ impl World for LogWorld {
     fn made_from(&self) -> Result<Vec<RunInput>> {
         let input = |path: &PathBuf| RunInput::file(path.display().to_string(), path);
         self.files.par_iter().map(input).collect()
+    }
+
+    fn names(&self, target: usize) -> Names {
+        Names {
+            inputs: self.recorded.logs().inputs.clone(),
+            outputs: vec![self.target(target).axis.clone()],
+        }
     }
 
     fn wants_details(&self) -> bool {

@@ -13,6 +13,7 @@ use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::train::Predictor;
+use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures};
 
@@ -107,6 +108,14 @@ fn name(task: &[f64]) -> String {
 impl World for Pendulum {
     fn space(&self) -> &Space {
         self.space()
+    }
+
+    /// As `taskscout simulate pendulum` calls them.
+    fn names(&self, _target: usize) -> Names {
+        Names {
+            inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
+            outputs: vec!["residual_nm".into()],
+        }
     }
 
     fn task_features(&self) -> &FeatureMap {
