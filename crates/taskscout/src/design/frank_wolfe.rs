@@ -11,7 +11,7 @@
 use faer::Mat;
 
 use super::frame::{Factor, Frame};
-use super::master::{Dual, Master, Weights, support};
+use super::master::{Dual, Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support};
 use super::{Criterion, Problem};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -127,17 +127,30 @@ pub(super) fn solve(
         Criterion::MaxEigenvalue if need.l.ncols() > 1 => Criterion::MaxEigenvalue,
         _ => Criterion::Trace,
     };
-    let solver = Solver {
-        master: Master {
-            criterion,
-            need: need.l.as_ref(),
-            given: given.as_ref(),
-        },
-        tolerance: problem.tolerance,
-        max_iterations: problem.max_iterations,
+    let attempt = |source: &mut dyn Source, ridge: f64| {
+        let solver = Solver {
+            master: Master {
+                criterion,
+                need: need.l.as_ref(),
+                given: given.as_ref(),
+                ridge,
+            },
+            tolerance: problem.tolerance,
+            max_iterations: problem.max_iterations,
+        };
+        let solved = solver.run(source, known.clone())?;
+        solver.finish(solved, &need)
     };
-    let solved = solver.run(source, known)?;
-    solver.finish(solved, &need)
+    let mut solved = attempt(source, RIDGE);
+    // Far more information in one direction than in another leaves no digits for the latter.
+    let top = (0..rank).map(|i| given[(i, i)]).fold(0.0, f64::max);
+    for ridge in RIDGES_BESIDE_GIVEN.map(|share| share * top) {
+        if ridge > RIDGE && matches!(solved, Err(Error::Numerical { .. })) {
+            source.restore();
+            solved = attempt(source, ridge);
+        }
+    }
+    solved
 }
 
 struct Solver<'a> {
