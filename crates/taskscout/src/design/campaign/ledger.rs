@@ -299,7 +299,10 @@ impl<'a> Ledger<'a> {
         } = match solve(&table, &problem) {
             Ok(design) => design,
             // Fewer rows may not reach everything: that is worth nothing, but no error.
-            Err(Error::Unreachable { .. }) if rows.is_some() => return Ok(None),
+            // Neither are some that differ too little to be told apart.
+            Err(Error::Unreachable { .. } | Error::Numerical { .. }) if rows.is_some() => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         for atom in &mut atoms {
@@ -410,7 +413,13 @@ impl<'a> Ledger<'a> {
         if !self.pays(fixed) {
             return Ok(None);
         }
-        let money = (self.campaign.budget - fixed).max(0.0);
+        // What rounding leaves of the budget buys nothing.
+        let left = self.campaign.budget - fixed;
+        let money = if left > 1e-9 * self.campaign.budget {
+            left
+        } else {
+            0.0
+        };
         self.shares(Some(rows), rows, money)
     }
 }

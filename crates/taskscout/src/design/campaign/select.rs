@@ -228,7 +228,11 @@ impl Ledger<'_> {
         let mut information = frame.congruent(known.as_ref());
         // Directions that the rest does not reach are worth most, but not infinitely much.
         (0..frame.rank()).for_each(|i| information[(i, i)] += UNREACHED * left);
-        let factor = linalg::cholesky(information.as_ref(), "the information of a plan")?;
+        let Ok(factor) = linalg::cholesky(information.as_ref(), "the information of a plan") else {
+            // Tasks that cannot be told apart by what they add.
+            let free = (0..self.candidates.len()).filter(free);
+            return Ok(free.take(OTHERS).collect());
+        };
         let towards = factor.solve(need.l.as_ref());
         let gains = table.scores(linalg::product(towards.transpose(), frame.to.as_ref()).as_ref());
         let sizes = table.scores(factor.whiten(frame.to.as_ref()).as_ref());
