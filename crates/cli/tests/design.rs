@@ -259,7 +259,7 @@ fn the_table_says_what_a_person_needs() {
         "risk %",
         "why",
         "gale",
-        "serves the target (cosine",
+        "covers",
         "more than 0.01 % better",
         "100 of 100 samples",
         "whole samples",
@@ -682,7 +682,7 @@ fn what_is_out_of_reach_is_named_by_columns() {
     );
     scratch.refused(
         "--candidates flat.csv --target target.csv --features quadratic",
-        &["only 3", "span 3 of 6", "·speed·angle"],
+        &["only 3", "span 3 of 6", "·speed²"],
     );
     scratch.file("big.csv", "speed,angle\n1,1\n1e200,2\n");
     scratch.refused(
@@ -693,7 +693,7 @@ fn what_is_out_of_reach_is_named_by_columns() {
     scratch.file("north.csv", "north,east\n0.3,0.8\n");
     scratch.refused(
         "--candidates winds.csv --columns north,east --target north.csv --max-tasks 1",
-        &["--max-tasks 1", "uses 2"],
+        &["--max-tasks 1", "at least 2, so raise it to 2"],
     );
 }
 

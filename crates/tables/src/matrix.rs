@@ -8,6 +8,8 @@
 //! # Ok::<(), taskscout_tables::Error>(())
 //! ```
 
+use std::collections::{HashMap, HashSet};
+
 use rayon::prelude::*;
 
 use crate::error::Result;
@@ -19,14 +21,28 @@ const TILE: usize = 256;
 const PARTS: usize = 32;
 
 impl Table {
+    /// Where columns stand; one look at all names, because a table may have very many.
+    fn indices(&self, columns: &[&str]) -> Result<Vec<usize>> {
+        let mut places: HashMap<&str, usize> = HashMap::with_capacity(self.columns.len());
+        for (index, column) in self.columns.iter().enumerate() {
+            places.entry(&column.name).or_insert(index);
+        }
+        let find = |name: &&str| match places.get(name) {
+            Some(&index) => Ok(index),
+            None => self.column_index(name),
+        };
+        columns.iter().map(find).collect()
+    }
+
     /// The numbers of several columns, row-major: row `i` of `k` columns stands at `i * k`.
     ///
     /// # Errors
     /// As [`Table::numbers`], for each column.
     pub fn matrix(&self, columns: &[&str]) -> Result<Vec<f64>> {
-        let sources = columns
-            .iter()
-            .map(|column| self.numbers(column))
+        let sources = self
+            .indices(columns)?
+            .into_iter()
+            .map(|index| self.numbers_at(index))
             .collect::<Result<Vec<_>>>()?;
         let mut matrix = vec![0.0; self.rows * columns.len()];
         interleave(&sources, &mut matrix);
@@ -42,14 +58,14 @@ impl Table {
     /// # Errors
     /// As [`Table::numbers`], for each column.
     pub fn into_matrix(mut self, columns: &[&str]) -> Result<Vec<f64>> {
-        let mut indices = Vec::with_capacity(columns.len());
-        for column in columns {
-            self.numbers(column)?;
-            indices.push(self.column_index(column)?);
+        let indices = self.indices(columns)?;
+        for &index in &indices {
+            self.numbers_at(index)?;
         }
         let (rows, width) = (self.rows, columns.len());
+        let used: HashSet<usize> = indices.iter().copied().collect();
         for (index, column) in self.columns.iter_mut().enumerate() {
-            if !indices.contains(&index) {
+            if !used.contains(&index) {
                 column.values = Values::Text(Vec::new());
             }
         }

@@ -164,8 +164,16 @@ impl Table {
     /// If the column is missing, holds text, or holds a value that is empty, NaN or infinite. The
     /// message names the first such place.
     pub fn numbers(&self, column: &str) -> Result<&[f64]> {
-        let found = self.column(column)?;
-        let numbers = match &found.values {
+        self.numbers_at(self.column_index(column)?)
+    }
+
+    /// The numbers of the column at an index that is there, checked as in [`Table::numbers`].
+    pub(crate) fn numbers_at(&self, index: usize) -> Result<&[f64]> {
+        let Column {
+            name: column,
+            values,
+        } = &self.columns[index];
+        let numbers = match values {
             Values::Numbers(numbers) => numbers,
             Values::Text(texts) => return Err(self.not_numbers(column, texts)),
         };

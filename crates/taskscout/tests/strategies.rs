@@ -18,6 +18,7 @@ const NOISE: f64 = 0.3;
 struct World {
     features: FeatureMap,
     coefficients: Vec<Vec<f64>>,
+    noise: f64,
 }
 
 impl World {
@@ -31,6 +32,7 @@ impl World {
         Self {
             features,
             coefficients,
+            noise: NOISE,
         }
     }
 
@@ -46,7 +48,7 @@ impl World {
         let inputs: Vec<f64> = (0..n * D).map(|_| normal()).collect();
         let rows = inputs.chunks_exact(D);
         let outputs = rows
-            .map(|x| x.iter().zip(&truth).map(|(a, b)| a * b).sum::<f64>() + NOISE * normal())
+            .map(|x| x.iter().zip(&truth).map(|(a, b)| a * b).sum::<f64>() + self.noise * normal())
             .collect();
         Samples::new(inputs, D, outputs, 1).unwrap()
     }
@@ -61,9 +63,20 @@ fn run(
     target: &[f64],
 ) -> (Vec<Plan>, f64) {
     let world = World::new(features.clone(), d);
+    run_in(&world, 2, space, kind, target)
+}
+
+/// The same in a world, with a representation of so many directions.
+fn run_in(
+    world: &World,
+    k: usize,
+    space: &Space,
+    kind: StrategyKind,
+    target: &[f64],
+) -> (Vec<Plan>, f64) {
     let mut study = Study::new(StudyConfig {
-        task_features: features.clone(),
-        k: Some(2),
+        task_features: world.features.clone(),
+        k: Some(k),
         seed: 3,
         ..StudyConfig::new(
             space.clone(),
@@ -177,6 +190,23 @@ fn exploitation_goes_where_the_target_is() {
         assert_eq!(most.task, target, "{kind}: {}", most.reason);
         assert!(most.similarity.unwrap() > 0.95);
         assert!(!most.reason.is_empty());
+    }
+}
+
+/// Without noise an estimate of more directions than there are holds rounding alone in the others.
+#[test]
+fn data_without_noise_is_sampled_by_relevance() {
+    for (name, space, features, d, target) in spaces().into_iter().take(2) {
+        let world = World {
+            noise: 0.0,
+            ..World::new(features, d)
+        };
+        for kind in [StrategyKind::DiscreteL1, StrategyKind::DiscreteL2] {
+            for k in 1..=4 {
+                let (_, error) = run_in(&world, k, &space, kind, &target);
+                assert!(k == 1 || error < 1e-6, "{name} {kind} {k}: {error}");
+            }
+        }
     }
 }
 

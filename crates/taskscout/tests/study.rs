@@ -322,6 +322,25 @@ fn values_that_break_under_the_features_change_nothing() {
     assert!(Samples::new(vec![f64::NAN, 0.0], 2, vec![1.0], 1).is_err());
 }
 
+/// Finite rows, but their squares are not: the place is named before anything is added.
+#[test]
+fn values_too_large_to_square_are_refused_by_row_and_column() {
+    let mut study = Study::new(config(&json!({}))).unwrap();
+    let plan = study.ask(50).unwrap();
+    let before = state(&study);
+    let d = D;
+    let mut inputs = vec![1.0; 3 * d];
+    let rows = Samples::new(inputs.clone(), d, vec![1.0, 2.0, -1e160], 1).unwrap();
+    let told = study.tell(plan.items[0].id, &rows).unwrap_err().to_string();
+    assert!(told.contains("row 2, whose output 0 is -1.0e160"), "{told}");
+    assert!(told.contains("rescale that column"), "{told}");
+    inputs[d + 1] = 1e155;
+    let rows = Samples::new(inputs, d, vec![1.0; 3], 1).unwrap();
+    let told = study.tell_target(0, &rows).unwrap_err().to_string();
+    assert!(told.contains("row 1, whose feature 1 is 1.0e155"), "{told}");
+    assert_eq!(state(&study), before);
+}
+
 #[test]
 fn a_failed_item_makes_way_and_keeps_what_came() {
     let mut world = World::new(3);

@@ -1,5 +1,7 @@
 //! What the columns of a table of candidates are for.
 
+use std::collections::HashSet;
+
 use taskscout_tables::{Table, Values};
 
 use super::lens::shortened;
@@ -53,12 +55,11 @@ pub(crate) fn parameter_columns(
 
 /// Refuses a parameter that is named twice.
 pub(crate) fn check_distinct(columns: &[String]) -> Result<()> {
-    let repeated = (1..columns.len()).find(|&index| columns[..index].contains(&columns[index]));
-    match repeated {
+    let mut seen = HashSet::with_capacity(columns.len());
+    match columns.iter().find(|column| !seen.insert(*column)) {
         None => Ok(()),
-        Some(index) => Err(CliError::Input(format!(
-            "--columns names `{}` twice: name every parameter once",
-            columns[index]
+        Some(column) => Err(CliError::Input(format!(
+            "--columns names `{column}` twice: name every parameter once"
         ))),
     }
 }
@@ -78,9 +79,10 @@ pub(crate) fn tell_of_columns(
         shortened(columns)
     ));
     let used = [options.cost.as_deref(), options.capacity.as_deref(), name];
+    let taken: HashSet<&String> = columns.iter().collect();
     let mut ignored: Vec<String> = Vec::new();
     for column in table.columns() {
-        let known = used.contains(&Some(&*column.name)) || columns.contains(&column.name);
+        let known = used.contains(&Some(&*column.name)) || taken.contains(&column.name);
         let Values::Text(cells) = &column.values else {
             continue;
         };
@@ -113,7 +115,7 @@ pub(crate) fn tell_of_columns(
     }
     if options.columns.is_none() && columns.len() > 1 {
         let counter = table.columns().iter().find(|column| {
-            columns.contains(&column.name)
+            taken.contains(&column.name)
                 && matches!(&column.values, Values::Numbers(values) if counts_rows(values))
         });
         if let Some(column) = counter {

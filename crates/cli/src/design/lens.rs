@@ -1,4 +1,8 @@
 //! From parameters to embeddings: `c = B ψ(w)`.
+//!
+//! Neither criterion depends on the coordinates of embeddings, so the lens chooses them: polynomials
+//! are those of centred parameters ([`Centre`]), and where there are fewer rows than features only what
+//! these span is looked at.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -8,8 +12,11 @@ use rayon::prelude::*;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout_tables::Table;
 
+use super::centre::Centre;
 use crate::error::{CliError, Result};
 
+/// Values of features beyond this cannot be squared and added up.
+const LARGEST: f64 = 1e140;
 /// Rows embedded by one thread at a time.
 const BLOCK: usize = 4096;
 
@@ -24,6 +31,10 @@ pub(crate) struct Lens {
     pub(crate) names: Vec<String>,
     /// What a row of the map is called in messages.
     pub(crate) row_name: String,
+    /// The features of parameters as they are, and where they are centred instead.
+    centre: Option<(FeatureMap, Centre)>,
+    /// Whether the map is an orthonormal basis of what some rows span.
+    pub(crate) spanned: bool,
 }
 
 impl Lens {
@@ -34,6 +45,106 @@ impl Lens {
             features,
             map: None,
             row_name: "direction".into(),
+            centre: None,
+            spanned: false,
+        }
+    }
+
+    /// Takes features of parameters that are centred as some tasks are, where that changes no plan.
+    pub(crate) fn centre_on(&mut self, tasks: &[f64]) -> Result<()> {
+        if self.map.is_some() {
+            return Ok(());
+        }
+        if let Some(centre) = Centre::of(&self.features, tasks) {
+            let plain = std::mem::replace(&mut self.features, centre.features()?);
+            self.centre = Some((plain, centre));
+        }
+        Ok(())
+    }
+
+    /// Takes features of parameters as they are again.
+    pub(crate) fn uncentre(&mut self) {
+        if let Some((plain, _)) = self.centre.take() {
+            self.features = plain;
+        }
+    }
+
+    /// Columns whose sum of outer products is `A = I` of the plain features, where these are others.
+    pub(crate) fn identity(&self) -> Option<Mat<f64>> {
+        self.centre.as_ref().map(|(_, centre)| centre.matrix())
+    }
+
+    /// Looks only at what the features of some rows span, where these are fewer than the features.
+    pub(crate) fn span(&mut self, rows: &[&[f64]]) -> Result<()> {
+        let features: Vec<Vec<f64>> = rows.iter().map(|rows| self.features_of(rows)).collect();
+        let k = self.features.dim();
+        let rows: Vec<&[f64]> = features
+            .iter()
+            .flat_map(|rows| rows.chunks_exact(k))
+            .collect();
+        let finite = |row: &&[f64]| row.iter().all(|value| value.is_finite());
+        if self.map.is_some() || rows.len() >= k || !rows.iter().all(finite) {
+            return Ok(());
+        }
+        let size = |row: &[f64]| {
+            row.iter()
+                .fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()))
+        };
+        // Lengths do not matter to the span, and rounding is relative to them.
+        let sizes: Vec<f64> = rows.iter().map(|row| size(row)).collect();
+        let matrix = Mat::from_fn(k, rows.len(), |i, j| rows[j][i] / sizes[j]);
+        let svd = matrix.thin_svd().map_err(|_| {
+            CliError::Failure(
+                "what the tasks span could not be computed: rescale the parameters".into(),
+            )
+        })?;
+        let (values, vectors) = (svd.S(), svd.U());
+        let rank = (0..rows.len())
+            .filter(|&i| values[i] > 1e-13 * values[0])
+            .count()
+            .max(1);
+        self.map = Some(Mat::from_fn(rank, k, |i, j| vectors[(j, i)]));
+        self.spanned = true;
+        Ok(())
+    }
+
+    /// Refuses rows with a feature too large to be squared; `place` names a row.
+    pub(crate) fn check(
+        &self,
+        parameters: &[f64],
+        embeddings: &[f64],
+        place: impl Fn(usize) -> String,
+    ) -> Result<()> {
+        let large = |value: &f64| !value.is_finite() || value.abs() > LARGEST;
+        let refuse = |row: usize, what: String| {
+            Err(CliError::Input(format!(
+                "{what} of {} is too large for a number to be squared: rescale the parameters",
+                place(row)
+            )))
+        };
+        // In the units of the user, who knows of no others.
+        if let Some((plain, _)) = &self.centre {
+            let (d, k) = (plain.input_dim(), plain.dim());
+            let degree = match plain {
+                FeatureMap::Polynomial(map) => map.degree(),
+                _ => 1,
+            };
+            let limit = LARGEST.powf(f64::from(degree).recip()) / 2.0;
+            let mut features = vec![0.0; k];
+            for (row, values) in parameters.chunks_exact(d).enumerate() {
+                if values.iter().any(|value| value.abs() > limit) {
+                    plain.apply(values, &mut features);
+                    if let Some(index) = features.iter().position(large) {
+                        return refuse(row, self.names[index].clone());
+                    }
+                }
+            }
+        }
+        let k = self.dim();
+        let broken = embeddings.iter().position(|value| !value.is_finite());
+        match broken.or_else(|| embeddings.iter().position(large)) {
+            None => Ok(()),
+            Some(index) => refuse(index / k, self.value_name(index % k)),
         }
     }
 
@@ -76,6 +187,14 @@ impl Lens {
         }
     }
 
+    /// The name of a direction's part: a feature where a basis of these is all that is looked at.
+    pub(crate) fn feature_or_value(&self, index: usize) -> String {
+        match self.names.get(index) {
+            Some(name) if self.spanned => name.clone(),
+            _ => self.value_name(index),
+        }
+    }
+
     /// The embeddings of row-major parameters; borrowed where nothing has to be done.
     pub(crate) fn embed<'a>(&self, rows: &'a [f64]) -> Cow<'a, [f64]> {
         if self.is_identity() {
@@ -89,9 +208,9 @@ impl Lens {
         match &self.map {
             None => blocks.for_each(|(rows, out)| self.features.apply(rows, out)),
             Some(map) => blocks.for_each(|(rows, out)| {
-                let mut features = vec![0.0; rows.len() / d * m];
-                self.features.apply(rows, &mut features);
-                for (features, out) in features.chunks_exact(m).zip(out.chunks_exact_mut(k)) {
+                let mut features = vec![0.0; m];
+                for (row, out) in rows.chunks_exact(d).zip(out.chunks_exact_mut(k)) {
+                    self.features.apply(row, &mut features);
                     for (i, value) in out.iter_mut().enumerate() {
                         *value = (0..m).map(|j| map[(i, j)] * features[j]).sum();
                     }

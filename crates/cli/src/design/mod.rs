@@ -1,13 +1,16 @@
 //! `taskscout design`: a plan of samples over tasks, with its reasons and its certificate.
 //!
-//! 1. [`source`] reads where tasks come from and [`lens`] how they become embeddings `c = B ψ(w)`.
+//! 1. [`source`] reads where tasks come from and [`lens`] how they become embeddings `c = B ψ(w)`;
+//!    [`size`] refuses what does not fit into memory.
 //! 2. [`need`] reads what the targets need, `A`, and what is given, `Σ n c cᵀ`.
 //! 3. The library plans; [`refusal`] puts what it refuses into the words of the command.
 //! 4. [`reason`] says why each task is there; [`outcome`] and [`files`] hand the plan out.
 
+mod centre;
 mod columns;
 mod files;
 mod lens;
+mod metric;
 mod names;
 mod need;
 pub(crate) mod options;
@@ -15,6 +18,7 @@ mod outcome;
 mod reason;
 mod refusal;
 pub(crate) mod say;
+mod size;
 mod source;
 mod tidy;
 
@@ -24,12 +28,15 @@ use faer::Mat;
 use rayon::prelude::*;
 use taskscout::design::{Campaign, CampaignPlan, Candidates};
 use taskscout::rng::{Purpose, derive};
+use taskscout::space::TaskSpace as _;
 
 use self::files::PlanFiles;
-use self::need::{Wanted, add_outer};
+use self::metric::Metric;
+use self::need::{Asked, Wanted, add_outer};
 use self::options::DesignOptions;
 use self::outcome::{Outcome, Row, Setting};
 use self::say::Notes;
+use self::size::Alive;
 use self::source::{Listed, Source, Tasks};
 use self::tidy::Tidy;
 use crate::error::{CliError, Result};
@@ -37,6 +44,8 @@ use crate::output;
 
 /// Rows whose information one thread adds up at a time.
 const BLOCK: usize = 4096;
+/// Tasks of a table, spread evenly, that say how alike two tasks are.
+const COMPARED: usize = 20_000;
 
 /// Reads, plans, and hands the plan out.
 pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
@@ -46,7 +55,11 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
         .transpose()?;
     let mut notes = Notes::default();
     let mut source = Source::read(options, &mut notes)?;
-    let wanted = Wanted::read(&source, options, &mut notes)?;
+    let asked = Asked::read(&source, options)?;
+    size::check(&source, &asked, options.memory)?;
+    let alive = Alive::start("planning");
+    let metric = settle(&mut source, &asked, options)?;
+    let wanted = Wanted::new(asked, &source, &mut notes)?;
     let mut setting = Setting {
         columns: source.columns.clone(),
         has_costs: options.cost.is_some() || options.switch_cost > 0.0,
@@ -60,10 +73,12 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
     };
     let outcome = if let Tasks::Listed(listed) = &mut source.tasks {
         let costs = listed.costs.take();
-        plan_listed(costs, &source, &wanted, options, &mut setting, &mut notes)?
+        let seen = (&wanted, &metric);
+        plan_listed(costs, &source, seen, options, &mut setting, &mut notes)?
     } else {
-        plan_space(&source, &wanted, options)?
+        plan_space(&source, (&wanted, &metric), options)?
     };
+    drop(alive);
     if !outcome.is_finite() {
         return Err(CliError::Failure(
             "the plan's value is too large or too small for a number: rescale the parameters"
@@ -84,32 +99,75 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
     output::show(&outcome.text(&setting))
 }
 
+/// Chooses the coordinates of embeddings, and says how alike two of them are.
+fn settle(source: &mut Source, asked: &Asked, options: &DesignOptions) -> Result<Metric> {
+    let tasks = typical_tasks(source, options)?;
+    let metric = |lens: &lens::Lens| Metric::new(&lens.embed(&tasks), lens.dim());
+    let has_need = asked.has_target() || source.learnt.is_some();
+    let features = source.lens.dim();
+    source.lens.centre_on(&tasks)?;
+    if let Tasks::Listed(listed) = &source.tasks {
+        let mut rows: Vec<&[f64]> = vec![&listed.rows];
+        rows.extend(asked.parameters());
+        let count = rows.iter().map(|rows| rows.len()).sum::<usize>() / source.columns.len().max(1);
+        if count < features {
+            // All that these rows span is the same everywhere, the length of its directions is not.
+            if !has_need {
+                source.lens.uncentre();
+            }
+            source.lens.span(&rows)?;
+        }
+    }
+    let found = metric(&source.lens)?;
+    if has_need || source.lens.spanned || found.rank() == source.lens.dim() {
+        return Ok(found);
+    }
+    // `A = I` where tasks do not reach everything is a projection in the user's own coordinates.
+    source.lens.uncentre();
+    metric(&source.lens)
+}
+
+/// Tasks that may be chosen: those of the table, evenly spread, or some of the space.
+fn typical_tasks(source: &Source, options: &DesignOptions) -> Result<Vec<f64>> {
+    let d = source.columns.len();
+    match &source.tasks {
+        Tasks::Listed(listed) => {
+            let step = (listed.rows.len() / d).div_ceil(COMPARED).max(1);
+            let rows = listed.rows.chunks_exact(d).step_by(step);
+            Ok(rows.flatten().copied().collect())
+        }
+        Tasks::Space(space) => {
+            let mut rng = derive(options.seed, Purpose::Search, &[1]);
+            let mut rows = Vec::new();
+            for _ in 0..256 + 8 * source.lens.names.len() {
+                rows.extend(space.sample(&mut rng)?);
+            }
+            Ok(rows)
+        }
+    }
+}
+
 /// Plans over a table.
 fn plan_listed(
     costs: Option<Vec<f64>>,
     source: &Source,
-    wanted: &Wanted,
+    (wanted, metric): (&Wanted, &Metric),
     options: &DesignOptions,
     setting: &mut Setting,
     notes: &mut Notes,
 ) -> Result<Outcome> {
     let Tasks::Listed(listed) = &source.tasks else {
-        return plan_space(source, wanted, options);
+        return plan_space(source, (wanted, metric), options);
     };
     let (k, d) = (source.lens.dim(), source.columns.len());
-    let tidy = Tidy::new(
-        source.lens.embed(&listed.rows),
-        k,
-        listed,
-        costs.is_some(),
-        notes,
-    );
+    let embeddings = source.lens.embed(&listed.rows);
+    let place = |row| format!("row {row} of {}", listed.file);
+    source.lens.check(&listed.rows, &embeddings, place)?;
+    let tidy = Tidy::new(embeddings, k, listed, costs.is_some(), notes);
     let count = tidy.rows.len() / k;
     let clock = Instant::now();
     let refused = |error| refusal::refusal(error, source, count);
-    let mut candidates = Candidates::new(k, &tidy.rows[..]).map_err(|error| {
-        overflow(&tidy, k, source, &listed.file).unwrap_or_else(|| refused(error))
-    })?;
+    let mut candidates = Candidates::new(k, &tidy.rows[..]).map_err(refused)?;
     if let Some(costs) = costs {
         candidates = candidates.with_costs(costs).map_err(refused)?;
     }
@@ -121,10 +179,7 @@ fn plan_listed(
         forbidden: &forbidden,
         ..campaign(wanted, options)
     };
-    let planned = campaign.plan(&candidates);
-    let mut plan = planned.map_err(|error| {
-        too_few(&error, &campaign, &candidates).unwrap_or_else(|| refused(error))
-    })?;
+    let mut plan = campaign.plan(&candidates).map_err(refused)?;
     let solve_s = clock.elapsed().as_secs_f64();
     setting.candidates = Some(count);
     let rows = plan.tasks.iter().filter_map(|task| task.atom.row);
@@ -140,54 +195,22 @@ fn plan_listed(
             task.atom.task = listed.rows[row * d..(row + 1) * d].to_vec();
         }
     }
-    assemble(&plan, Some(listed), solve_s, source, wanted, options)
-}
-
-/// What to say of a row whose features are too large; parameters themselves are finite.
-fn overflow(tidy: &Tidy<'_>, k: usize, source: &Source, file: &str) -> Option<CliError> {
-    let index = tidy.rows.iter().position(|value| !value.is_finite())?;
-    Some(CliError::Input(format!(
-        "{} of row {} of {file} is too large for a number: rescale the parameters",
-        source.lens.value_name(index % k),
-        tidy.in_file(index / k)
-    )))
-}
-
-/// What to say of a campaign whose tasks are too few to reach all that the target needs.
-fn too_few(
-    error: &taskscout::Error,
-    campaign: &Campaign<'_>,
-    candidates: &Candidates<'_>,
-) -> Option<CliError> {
-    let taskscout::Error::Setting { key, problem } = error else {
-        return None;
-    };
-    let reaches = key == "max_tasks" || problem.contains("that the target needs");
-    if !reaches || !matches!(key.as_str(), "budget" | "max_tasks") {
-        return None;
-    }
-    let free = Campaign {
-        switch_cost: 0.0,
-        max_tasks: None,
-        min_samples: 1,
-        capacities: None,
-        ..campaign.clone()
-    };
-    let best = free.plan(candidates).ok()?.tasks.len();
-    let least = campaign.min_samples.max(1);
-    Some(CliError::Input(match campaign.max_tasks {
-        Some(most) if most < best => format!(
-            "--max-tasks {most}: no {most} tasks were found that reach all that the target needs within the budget; the best plan without limits uses {best}, so raise it"
-        ),
-        _ => format!(
-            "--budget {} does not pay for the tasks that reach all that the target needs, each with its switch and at least {least} samples; the best plan without limits uses {best} tasks, so raise it",
-            campaign.budget
-        ),
-    }))
+    assemble(
+        &plan,
+        Some(listed),
+        solve_s,
+        source,
+        (wanted, metric),
+        options,
+    )
 }
 
 /// Plans over a space.
-fn plan_space(source: &Source, wanted: &Wanted, options: &DesignOptions) -> Result<Outcome> {
+fn plan_space(
+    source: &Source,
+    (wanted, metric): (&Wanted, &Metric),
+    options: &DesignOptions,
+) -> Result<Outcome> {
     let Tasks::Space(space) = &source.tasks else {
         return Err(CliError::Failure("a table is no space".into()));
     };
@@ -198,7 +221,7 @@ fn plan_space(source: &Source, wanted: &Wanted, options: &DesignOptions) -> Resu
         .plan_space(space, &source.lens.features, map, &mut rng)
         .map_err(|error| refusal::refusal(error, source, usize::MAX))?;
     let solve_s = clock.elapsed().as_secs_f64();
-    let mut outcome = assemble(&plan, None, solve_s, source, wanted, options)?;
+    let mut outcome = assemble(&plan, None, solve_s, source, (wanted, metric), options)?;
     for row in &mut outcome.plan {
         row.name = space.name_of(&row.task).map(str::to_owned);
     }
@@ -256,7 +279,7 @@ fn assemble(
     listed: Option<&Listed>,
     solve_s: f64,
     source: &Source,
-    wanted: &Wanted,
+    (wanted, metric): (&Wanted, &Metric),
     options: &DesignOptions,
 ) -> Result<Outcome> {
     let tasks: Vec<f64> = plan
@@ -269,14 +292,14 @@ fn assemble(
         let rows = listed.map_or(&[][..], |listed| &listed.required[..]);
         row(index).is_some_and(|row| rows.contains(&row))
     };
-    let reasons = reason::reasons(plan, &tasks, &source.lens, wanted, required)?;
+    let reasons = reason::reasons(plan, &tasks, &source.lens, (wanted, metric), required)?;
     let rows = plan.tasks.iter().zip(reasons).map(|(task, reason)| Row {
         task: task.atom.task.clone(),
         name: task.atom.row.and_then(|row| listed?.names.get(row)),
         row: task.atom.row,
         weight: task.atom.weight,
         n: task.n,
-        similarity: task.atom.similarity.or(reason.similarity),
+        similarity: reason.similarity,
         risk_share: task.atom.risk_share,
         cost: task.cost,
         reason: reason.words,

@@ -1,4 +1,6 @@
 //! What is needed, and what is known already.
+//!
+//! [`Asked`] reads the files; [`Wanted`] sees them through a lens, which may depend on them.
 
 use std::path::Path;
 
@@ -15,6 +17,8 @@ use crate::error::{CliError, Result};
 
 /// More target rows than this are planned for by their moment alone.
 const MANY: usize = 2048;
+/// Samples of a task beyond which a count is taken for a mistake.
+const MOST_SAMPLES: f64 = 1e15;
 
 /// What a campaign needs and knows.
 #[derive(Debug)]
@@ -29,46 +33,101 @@ pub(crate) struct Wanted {
     pub(crate) names: Names,
     /// Whether the rows say all about the need.
     by_rows: bool,
+    /// Rows whose moment is `A` where everything counts alike, in coordinates in which `A ≠ I`.
+    everything: Option<Vec<f64>>,
     /// Information that is there already.
     pub(crate) given: Option<Mat<f64>>,
 }
 
+/// The files of targets and of data so far, as parameters.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    target: Option<Rows>,
+    given: Option<Rows>,
+}
+
+/// Rows of parameters, and a number for each.
+#[derive(Debug)]
+struct Rows {
+    table: Table,
+    parameters: Vec<f64>,
+    numbers: Option<Vec<f64>>,
+}
+
+impl Asked {
+    /// Reads both files.
+    pub(crate) fn read(source: &Source, options: &DesignOptions) -> Result<Self> {
+        let target = options.target.as_deref();
+        let given = options.given.as_deref();
+        Ok(Self {
+            target: target
+                .map(|path| targets(path, source, options))
+                .transpose()?,
+            given: given
+                .map(|path| samples(path, source, options))
+                .transpose()?,
+        })
+    }
+
+    /// Whether targets were named.
+    pub(crate) fn has_target(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// The parameters of all rows.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &[f64]> {
+        let rows = self.target.iter().chain(&self.given);
+        rows.map(|rows| &rows.parameters[..])
+    }
+}
+
 impl Wanted {
-    /// Reads targets and data so far.
-    pub(crate) fn read(
-        source: &Source,
-        options: &DesignOptions,
-        notes: &mut Notes,
-    ) -> Result<Self> {
-        let given = given(source, options)?;
-        let mut wanted = match (&options.target, &source.learnt) {
-            (Some(path), _) => targets(path, source, options)?,
+    /// Sees targets and data so far through the source's lens.
+    pub(crate) fn new(asked: Asked, source: &Source, notes: &mut Notes) -> Result<Self> {
+        let given = given(asked.given.as_ref(), source)?;
+        let mut wanted = match (&asked.target, &source.learnt) {
+            (Some(rows), _) => of_targets(rows, source)?,
             (None, Some(learnt)) => Self {
                 moment: Some(learnt.needs.moment.clone()),
                 rows: learnt.needs.targets.concat(),
-                weights: None,
                 names: packed(&learnt.targets),
-                by_rows: false,
-                given: None,
+                ..Self::everything(None)
             },
             (None, None) => {
                 notes.add("no --target: all that the tasks can teach counts alike (A = I)".into());
-                Self {
-                    moment: None,
-                    rows: Vec::new(),
-                    weights: None,
-                    names: Names::None,
-                    by_rows: false,
-                    given: None,
-                }
+                Self::everything(source.lens.identity())
             }
         };
         wanted.given = given;
         Ok(wanted)
     }
 
+    /// Everything counts alike; the rows have the moment of that, if it is not the identity.
+    fn everything(rows: Option<Mat<f64>>) -> Self {
+        let count = rows.as_ref().map_or(0, Mat::ncols) as f64;
+        let scaled = |rows: &Mat<f64>| -> Vec<f64> {
+            let columns = (0..rows.ncols()).flat_map(|j| (0..rows.nrows()).map(move |i| (i, j)));
+            columns.map(|place| rows[place] * count.sqrt()).collect()
+        };
+        Self {
+            moment: rows.as_ref().map(|rows| rows * rows.transpose()),
+            everything: rows.as_ref().map(scaled),
+            rows: Vec::new(),
+            weights: None,
+            names: Names::None,
+            by_rows: false,
+            given: None,
+        }
+    }
+
     /// The need in the terms of a design.
     pub(crate) fn need(&self) -> Need<'_> {
+        if let Some(rows) = &self.everything {
+            return Need::Targets {
+                rows,
+                weights: None,
+            };
+        }
         match &self.moment {
             None => Need::Everything,
             Some(_) if self.by_rows => Need::Targets {
@@ -107,33 +166,39 @@ fn packed(names: &[String]) -> Names {
     }
 }
 
-fn targets(path: &Path, source: &Source, options: &DesignOptions) -> Result<Wanted> {
+fn targets(path: &Path, source: &Source, options: &DesignOptions) -> Result<Rows> {
     let table = names::read_targets(path, &source.columns, options)?;
     let weight = options.target_weight.as_deref();
-    let weights = match weight {
-        None => None,
-        Some(column) => Some(positive(&table, column)?),
-    };
-    let parameters = source.parameters(&table, weight.as_slice())?;
-    let names = match usual_name(&table) {
-        Some(column) => Names::read(&table, &column)?,
+    Ok(Rows {
+        numbers: weight.map(|column| positive(&table, column)).transpose()?,
+        parameters: source.parameters(&table, weight.as_slice())?,
+        table,
+    })
+}
+
+fn of_targets(targets: &Rows, source: &Source) -> Result<Wanted> {
+    let table = &targets.table;
+    let names = match usual_name(table) {
+        Some(column) => Names::read(table, &column)?,
         None => Names::None,
     };
     let k = source.lens.dim();
-    let rows = source.lens.embed(&parameters).into_owned();
-    check_finite(&rows, k, &table)?;
+    let rows = source.lens.embed(&targets.parameters).into_owned();
+    source
+        .lens
+        .check(&targets.parameters, &rows, |row| table.place(row))?;
     let count = rows.len() / k;
-    let total: f64 = (0..count)
-        .map(|row| weights.as_ref().map_or(1.0, |weights| weights[row]))
-        .sum();
-    let share = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]) / total;
+    let weights = targets.numbers.clone();
+    let weight = |row: usize| weights.as_ref().map_or(1.0, |weights| weights[row]);
+    let total: f64 = (0..count).map(weight).sum();
     Ok(Wanted {
-        moment: Some(outer_sum(&rows, k, share)),
+        moment: Some(outer_sum(&rows, k, |row| weight(row) / total)),
         by_rows: count <= MANY,
         rows,
-        weights,
         names,
+        everything: None,
         given: None,
+        weights,
     })
 }
 
@@ -149,42 +214,47 @@ fn positive(table: &Table, column: &str) -> Result<Vec<f64>> {
     }
 }
 
+fn samples(path: &Path, source: &Source, options: &DesignOptions) -> Result<Rows> {
+    let table = names::read_table(path, options, &|_| false)?;
+    let column = options.given_count.as_str();
+    let counts = table.numbers(column)?.to_vec();
+    if let Some(row) = counts.iter().position(|&count| count < 0.0) {
+        return Err(CliError::Input(format!(
+            "{}, column {column}, is {}: a number of samples cannot be negative, so correct it",
+            table.place(row),
+            counts[row]
+        )));
+    }
+    if let Some(row) = counts.iter().position(|&count| count > MOST_SAMPLES) {
+        return Err(CliError::Input(format!(
+            "{}, column {column}, is {}: more than {MOST_SAMPLES:e} samples of a task are not counted, so correct it",
+            table.place(row),
+            counts[row]
+        )));
+    }
+    Ok(Rows {
+        parameters: source.parameters(&table, &[column])?,
+        numbers: Some(counts),
+        table,
+    })
+}
+
 /// What is known already: the study's samples and those of the file.
-fn given(source: &Source, options: &DesignOptions) -> Result<Option<Mat<f64>>> {
+fn given(rows: Option<&Rows>, source: &Source) -> Result<Option<Mat<f64>>> {
     let k = source.lens.dim();
     let mut sum = match &source.learnt {
         Some(learnt) => learnt.needs.given.clone(),
         None => Mat::zeros(k, k),
     };
-    if let Some(path) = &options.given {
-        let table = names::read_table(path, options, &|_| false)?;
-        let column = options.given_count.as_str();
-        let counts = table.numbers(column)?;
-        if let Some(row) = counts.iter().position(|&count| count < 0.0) {
-            return Err(CliError::Input(format!(
-                "{}, column {column}, is {}: a number of samples cannot be negative, so correct it",
-                table.place(row),
-                counts[row]
-            )));
-        }
-        let parameters = source.parameters(&table, &[column])?;
-        let rows = source.lens.embed(&parameters);
-        check_finite(&rows, k, &table)?;
+    if let Some(given) = rows {
+        let rows = source.lens.embed(&given.parameters);
+        let place = |row| given.table.place(row);
+        source.lens.check(&given.parameters, &rows, place)?;
+        let counts = given.numbers.as_deref().unwrap_or(&[]);
         sum += outer_sum(&rows, k, |row| counts[row]);
     }
     let something = (0..k).any(|i| sum[(i, i)] > 0.0);
     Ok(something.then_some(sum))
-}
-
-/// Parameters are finite, but their products may not be.
-fn check_finite(rows: &[f64], k: usize, table: &Table) -> Result<()> {
-    match rows.iter().position(|value| !value.is_finite()) {
-        None => Ok(()),
-        Some(index) => Err(CliError::Input(format!(
-            "{}: a feature of the row is too large for a number: rescale the parameters",
-            table.place(index / k)
-        ))),
-    }
 }
 
 /// `Σ weight_i c_i c_iᵀ`.

@@ -39,7 +39,8 @@ pub(crate) const EXAMPLES: &str = "Examples:
 What the plan says:
   share %, weight   of what is spent on samples (money, where they cost), before rounding
   n, cost           whole samples, and what they cost with the switch
-  similarity        cosine between the task and the nearest target, in the units of the table
+  similarity        cosine between the task and the nearest target, relative to how the tasks
+                    vary: the same in all units
   risk %            part of the remaining error that these samples govern
   objective         the criterion times the budget, of all information: what is given, and
                     n = weight * money / cost of each task; plan_objective is the same for whole n
@@ -77,6 +78,9 @@ pub(crate) struct DesignOptions {
     #[arg(long, value_name = "CHAR", help_heading = WHERE, value_parser = crate::data::options::comment)]
     pub(crate) comment: Option<char>,
     /// Features of the parameters in which what is learnt is linear [default: identity]
+    ///
+    /// With identity features a task and its opposite, w and −w, teach the same: head wind and tail
+    /// wind are one. Give affine, which adds a constant, where they are not.
     #[arg(long, value_name = "FEATURES", help_heading = WHERE)]
     pub(crate) features: Option<FeatureName>,
     /// The task map B as a table, one column a feature [default: the features themselves]
@@ -130,6 +134,9 @@ pub(crate) struct DesignOptions {
     /// How far from the best plan the search may stop, relatively
     #[arg(long, value_name = "X", default_value_t = 1e-4, help_heading = SOLVING)]
     pub(crate) tolerance: f64,
+    /// Memory to use at most, in gigabytes; a design that needs more is refused at once
+    #[arg(long, value_name = "GB", default_value_t = 2.0, help_heading = SOLVING, allow_negative_numbers = true)]
+    pub(crate) memory: f64,
     /// The seed of searches in a space
     #[arg(long, value_name = "S", default_value_t = 0, help_heading = SOLVING)]
     pub(crate) seed: u64,

@@ -167,6 +167,10 @@ impl Outcome {
                     short(bound)
                 )
             }
+            _ if setting.candidates.is_some() => writeln!(
+                text,
+                "lower bound  none: these numbers are too nearly dependent to claim one, so centre the columns"
+            ),
             _ => writeln!(
                 text,
                 "lower bound  none, found by search: no bound is claimed"

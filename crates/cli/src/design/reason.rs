@@ -1,6 +1,6 @@
 //! Why a task is in a plan, in a few words.
 //!
-//! A task that looks much like a target serves it. Any other covers a direction: with the
+//! A task that looks much like a target, in the metric of the tasks there are, serves it. Any other covers a direction: with the
 //! information `M` of the whole plan, `M⁺ c_i` is what task `i` measures beside the others.
 
 use faer::{Mat, Side};
@@ -8,6 +8,7 @@ use taskscout::design::CampaignPlan;
 use taskscout::error::combination;
 
 use super::lens::Lens;
+use super::metric::{Metric, largest};
 use super::need::{Wanted, add_outer};
 use crate::error::{CliError, Result};
 
@@ -31,7 +32,7 @@ pub(crate) fn reasons(
     plan: &CampaignPlan,
     tasks: &[f64],
     lens: &Lens,
-    wanted: &Wanted,
+    (wanted, metric): (&Wanted, &Metric),
     required: impl Fn(usize) -> bool,
 ) -> Result<Vec<Reason>> {
     let k = lens.dim();
@@ -59,7 +60,7 @@ pub(crate) fn reasons(
             if best.is_none_or(|(_, most)| help > most) {
                 best = Some((target, help));
             }
-            let cosine = cosine(task, row);
+            let cosine = metric.cosine(task, row);
             similarity = Some(similarity.map_or(cosine, |most| most.max(cosine)));
         }
         let covers = format!(
@@ -69,10 +70,11 @@ pub(crate) fn reasons(
         let words = match best {
             None => covers,
             Some((target, _)) => {
-                let cosine = cosine(task, &wanted.rows[target * k..(target + 1) * k]);
+                let cosine = metric.cosine(task, &wanted.rows[target * k..(target + 1) * k]);
                 let name = wanted.target_name(target, count);
                 if cosine.abs() >= ALIKE {
-                    format!("serves {name} (cosine {cosine:.2})")
+                    let side = if cosine < 0.0 { " as its opposite" } else { "" };
+                    format!("serves {name}{side} (cosine {cosine:.2})")
                 } else if count == 1 {
                     covers
                 } else {
@@ -103,7 +105,11 @@ fn inverse_information(plan: &CampaignPlan, wanted: &Wanted, units: &[f64]) -> R
         add_outer(&mut sum, &task.atom.embedding, task.n as f64);
     }
     let scaled = Mat::from_fn(k, k, |i, j| sum[(i, j)] / units[i] / units[j]);
-    let failed = || CliError::Failure("the reasons of the plan could not be computed".into());
+    let failed = || {
+        CliError::Failure(
+            "the reasons of the plan could not be computed: rescale the parameters".into(),
+        )
+    };
     let eigen = scaled
         .self_adjoint_eigen(Side::Lower)
         .map_err(|_| failed())?;
@@ -146,37 +152,4 @@ fn in_features(measured: &[f64], lens: &Lens, units: &[f64], feature_units: &[f6
         direction.iter_mut().for_each(|value| *value /= size);
     }
     direction
-}
-
-/// The largest magnitude of each value, one where there is none.
-fn largest<'a>(rows: impl Iterator<Item = &'a [f64]>, k: usize) -> Vec<f64> {
-    let mut top = vec![0.0_f64; k];
-    for row in rows {
-        for (top, value) in top.iter_mut().zip(row) {
-            *top = top.max(value.abs());
-        }
-    }
-    let usable = |value: f64| if value > 0.0 { value } else { 1.0 };
-    top.into_iter().map(usable).collect()
-}
-
-fn cosine(left: &[f64], right: &[f64]) -> f64 {
-    let top = |row: &[f64]| {
-        row.iter()
-            .fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()))
-    };
-    let (a, b) = (top(left), top(right));
-    let (mut dot, mut ll, mut rr) = (0.0, 0.0, 0.0);
-    for (x, y) in left.iter().zip(right) {
-        let (x, y) = (x / a, y / b);
-        dot += x * y;
-        ll += x * x;
-        rr += y * y;
-    }
-    let size = f64::sqrt(ll) * f64::sqrt(rr);
-    if size > 0.0 {
-        (dot / size).clamp(-1.0, 1.0)
-    } else {
-        0.0
-    }
 }

@@ -3,6 +3,7 @@
 use taskscout::Error;
 use taskscout::error::{combination, percent};
 
+use super::metric::largest;
 use super::source::{Source, Tasks};
 use crate::error::CliError;
 
@@ -24,13 +25,20 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
             } else {
                 String::new()
             };
+            let (direction, needed) = in_features(direction, needed, source);
             format!(
                 "{} % of what the target needs lies out of reach of {what}{few}, which span {rank} of {needed} directions; missing most is {}: add tasks that differ along it, or leave it out of the parameters (--columns)",
                 percent(share),
-                combination(&direction, |index| source.lens.value_name(index))
+                combination(&direction, |index| source.lens.feature_or_value(index))
             )
         }
         Error::Setting { key, problem } => match option(&key) {
+            // The value stands where the user wrote it.
+            Some(option) if problem.starts_with("of ") => format!("{option} {}", &problem[3..]),
+            Some(option) if problem.contains(", but no ") => {
+                let problem = problem.replacen("is ", "", 1);
+                format!("{option} {}", problem.replacen(", but no ", ": no ", 1))
+            }
             Some(option) => format!("{option} {problem}"),
             None if key == "candidates" => format!("the tasks of {whose} {problem}"),
             None if key == "target" => format!("the target {problem}"),
@@ -46,6 +54,28 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
         error => error.to_string(),
     };
     CliError::Input(message)
+}
+
+/// A direction of embeddings as one of features, where a basis of these is all that was looked at,
+/// and how many there are.
+fn in_features(direction: Vec<f64>, needed: usize, source: &Source) -> (Vec<f64>, usize) {
+    let (Some(map), Tasks::Listed(listed), true) =
+        (&source.lens.map, &source.tasks, source.lens.spanned)
+    else {
+        return (direction, needed);
+    };
+    let rows = source.lens.embed(&listed.rows);
+    let units = largest(rows.chunks_exact(map.nrows()), map.nrows());
+    let value = |j: usize| -> f64 {
+        let terms = direction.iter().zip(&units).enumerate();
+        terms.map(|(i, (x, unit))| x / unit * map[(i, j)]).sum()
+    };
+    let mut named: Vec<f64> = (0..map.ncols()).map(value).collect();
+    let size = named.iter().map(|x| x * x).sum::<f64>().sqrt();
+    named
+        .iter_mut()
+        .for_each(|x| *x /= size.max(f64::MIN_POSITIVE));
+    (named, map.ncols())
 }
 
 /// The option that a setting of the library comes from.

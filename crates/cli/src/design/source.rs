@@ -1,5 +1,6 @@
 //! Where tasks come from: a table of candidates, a space, or what a study has learnt.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -18,6 +19,9 @@ use super::options::DesignOptions;
 use super::say::Notes;
 use crate::error::{CliError, Result};
 use crate::input;
+
+/// What identity features, the default, take for granted.
+const OPPOSITES: &str = "identity features: a task and its opposite, w and −w, teach the same; if they should not, as head wind and tail wind, give --features affine (--features identity says that they do)";
 
 /// The tasks of a campaign and how they are seen.
 #[derive(Debug)]
@@ -78,7 +82,7 @@ impl Source {
         let study = options.study.as_deref().map(read_study).transpose()?;
         let mut source = match (&options.candidates, &options.space, &study) {
             (Some(path), ..) => listed(path, study.as_ref(), options, notes)?,
-            (None, Some(path), _) => searched(read_space(path)?, options)?,
+            (None, Some(path), _) => searched(read_space(path)?, options, notes)?,
             (None, None, Some(study)) => searched(
                 SpaceFile {
                     space: study.config().space.clone(),
@@ -86,6 +90,7 @@ impl Source {
                     columns: None,
                 },
                 options,
+                notes,
             )?,
             (None, None, None) => {
                 return Err(CliError::Input(
@@ -116,7 +121,8 @@ impl Source {
     /// The parameters of the rows of another file, and whether they were found by name.
     pub(crate) fn parameters(&self, table: &Table, used: &[&str]) -> Result<Vec<f64>> {
         let wanted: Vec<&str> = self.columns.iter().map(String::as_str).collect();
-        let has = |name: &&str| table.columns().iter().any(|column| column.name == **name);
+        let there: HashSet<&str> = table.columns().iter().map(|column| &*column.name).collect();
+        let has = |name: &&str| there.contains(name);
         let mut numeric = table.numeric_columns();
         numeric.retain(|name| !used.contains(name));
         if !self.named && !wanted.iter().all(has) && numeric.len() == wanted.len() {
@@ -170,7 +176,7 @@ fn read_text(path: &Path, what: &str) -> Result<String> {
 }
 
 /// A space to search.
-fn searched(file: SpaceFile, options: &DesignOptions) -> Result<Source> {
+fn searched(file: SpaceFile, options: &DesignOptions, notes: &mut Notes) -> Result<Source> {
     // clap does not ask for what a space conflicts with.
     let rows_only = [
         ("--name", options.name.is_some()),
@@ -205,7 +211,12 @@ fn searched(file: SpaceFile, options: &DesignOptions) -> Result<Source> {
         }
         (Some(features), None) => features,
         (None, Some(name)) => name.build(dim)?,
-        (None, None) => FeatureMap::identity(dim)?,
+        (None, None) => {
+            if options.map.is_none() && file.space.count().is_none() {
+                notes.add(OPPOSITES.into());
+            }
+            FeatureMap::identity(dim)?
+        }
     };
     features.check_ready()?;
     Ok(Source {
@@ -232,7 +243,12 @@ fn listed(
     let features = match (study, options.features) {
         (Some(study), _) => study.config().task_features.clone(),
         (None, Some(name)) => name.build(d)?,
-        (None, None) => FeatureMap::identity(d)?,
+        (None, None) => {
+            if options.map.is_none() {
+                notes.add(OPPOSITES.into());
+            }
+            FeatureMap::identity(d)?
+        }
     };
     let needed = taskscout::features::Features::input_dim(&features);
     if needed != d {

@@ -338,22 +338,27 @@ impl TaskData {
     fn check_rows(&self, rows: &Samples) -> Result<()> {
         Error::check_length("a feature row", self.feature_dim, rows.input_dim())?;
         Error::check_length("an output row", self.outputs, rows.output_dim())?;
-        let largest = |values: &[f64]| {
-            values
-                .iter()
-                .fold(0.0_f64, |most, value| most.max(value.abs()))
-        };
-        let most = largest(rows.inputs()).max(largest(rows.outputs()));
         let limit = if self.keeps_rows {
             LARGEST_KEPT_VALUE
         } else {
             LARGEST_VALUE
         };
-        if most > limit {
-            return Err(Error::numerical(
-                format!("adding rows with a value of {most:.1e}"),
-                "its square is too large to add up, so rescale the data",
-            ));
+        let sides = [
+            ("feature", rows.inputs(), self.feature_dim),
+            ("output", rows.outputs(), self.outputs),
+        ];
+        for (kind, values, width) in sides {
+            if let Some(at) = values.iter().position(|value| value.abs() > limit) {
+                return Err(Error::numerical(
+                    format!(
+                        "adding row {}, whose {kind} {} is {:.1e},",
+                        at / width,
+                        at % width,
+                        values[at]
+                    ),
+                    "its square is too large to add up, so rescale that column of the data",
+                ));
+            }
         }
         Ok(())
     }

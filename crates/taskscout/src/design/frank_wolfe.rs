@@ -8,10 +8,10 @@
 //! Re-optimising all weights in every step takes 5 to 10 passes over the candidates where plain
 //! Frank–Wolfe takes hundreds.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::frame::{Factor, Frame};
-use super::master::{Dual, Master, Weights, support};
+use super::master::{Dual, Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support};
 use super::{Criterion, Problem};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -127,17 +127,51 @@ pub(super) fn solve(
         Criterion::MaxEigenvalue if need.l.ncols() > 1 => Criterion::MaxEigenvalue,
         _ => Criterion::Trace,
     };
-    let solver = Solver {
-        master: Master {
-            criterion,
-            need: need.l.as_ref(),
-            given: given.as_ref(),
-        },
-        tolerance: problem.tolerance,
-        max_iterations: problem.max_iterations,
+    let attempt = |source: &mut dyn Source, given: &Mat<f64>, ridge: f64| {
+        let solver = Solver {
+            master: Master {
+                criterion,
+                need: need.l.as_ref(),
+                given: given.as_ref(),
+                ridge,
+            },
+            tolerance: problem.tolerance,
+            max_iterations: problem.max_iterations,
+        };
+        let solved = solver.run(source, known.clone())?;
+        solver.finish(solved, &need)
     };
-    let solved = solver.run(source, known)?;
-    solver.finish(solved, &need)
+    let mut solved = attempt(source, &given, RIDGE);
+    if !matches!(solved, Err(Error::Numerical { .. })) || problem.given.is_none() {
+        return solved;
+    }
+    // Far more information in one direction than in another leaves no digits for the latter.
+    let (given, top) = trusted(given.as_ref())?;
+    for ridge in [RIDGE]
+        .into_iter()
+        .chain(RIDGES_BESIDE_GIVEN.map(|share| share * top))
+    {
+        source.restore();
+        solved = attempt(source, &given, ridge.max(RIDGE));
+        if !matches!(solved, Err(Error::Numerical { .. })) {
+            break;
+        }
+    }
+    solved
+}
+
+/// Information without the directions in which it is nothing but rounding, as its negative
+/// eigenvalues are, and its largest eigenvalue.
+fn trusted(given: MatRef<'_, f64>) -> Result<(Mat<f64>, f64)> {
+    let (values, vectors) = linalg::eigen(given, "the information given")?;
+    let top = values.first().copied().unwrap_or(0.0).max(0.0);
+    let least = values.last().copied().unwrap_or(0.0);
+    let floor = (-2.0 * least).max(1e-15 * top);
+    let kept = values.iter().take_while(|&&value| value > floor).count();
+    let root = Mat::from_fn(given.nrows(), kept, |i, j| {
+        vectors[(i, j)] * values[j].sqrt()
+    });
+    Ok((linalg::product(root.as_ref(), root.transpose()), top))
 }
 
 struct Solver<'a> {

@@ -25,6 +25,9 @@ use crate::linalg;
 /// Information added to every direction of the frame, far below that of an average candidate: a
 /// design that needs few directions would have a singular `Σ`. Bounds hold without it.
 pub(super) const RIDGE: f64 = 1e-10;
+/// Ridges beside the information given, relative to it, tried in turn where a smaller one leaves `Σ`
+/// singular to working precision.
+pub(super) const RIDGES_BESIDE_GIVEN: [f64; 3] = [1e-14, 1e-12, 1e-10];
 /// Share of the start that is spread evenly, to be away from the bounds: more where less is asked.
 const SPREAD: std::ops::RangeInclusive<f64> = 1e-3..=0.05;
 /// Room beyond the budget below which limits leave nothing to choose.
@@ -38,6 +41,8 @@ pub(super) struct Master<'a> {
     pub(super) need: MatRef<'a, f64>,
     /// `G`, `r × r`.
     pub(super) given: MatRef<'a, f64>,
+    /// What is added to every direction, usually [`RIDGE`].
+    pub(super) ridge: f64,
 }
 
 /// A dual point.
@@ -104,7 +109,7 @@ impl Master<'_> {
         let weighted = Mat::from_fn(atoms.nrows(), atoms.ncols(), |i, j| atoms[(i, j)] * q[j]);
         let mut sum = linalg::product(weighted.as_ref(), atoms.transpose());
         sum += self.given;
-        (0..sum.nrows()).for_each(|i| sum[(i, i)] += RIDGE);
+        (0..sum.nrows()).for_each(|i| sum[(i, i)] += self.ridge);
         sum
     }
 }

@@ -226,8 +226,8 @@ pub(crate) fn cosine(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) fn apply(matrix: MatRef<'_, f64>, vector: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; matrix.nrows()];
     for (j, &x) in vector.iter().enumerate().take(matrix.ncols()) {
-        for (i, value) in out.iter_mut().enumerate() {
-            *value += matrix[(i, j)] * x;
+        for (value, entry) in out.iter_mut().zip(matrix.col(j).iter()) {
+            *value += entry * x;
         }
     }
     out

@@ -39,8 +39,8 @@ impl Strategy for ByRelevance {
             .iter()
             .flat_map(|task| linalg::apply(map, &apply_row(context.features, task)))
             .collect();
-        let targets = reachable(&embeddings, k, &knowledge.targets)?;
-        let weights = weights(self.relevance, &embeddings, k, &targets, FLOOR)?;
+        let seen = Reachable::new(&embeddings, k, &knowledge.targets)?;
+        let weights = seen.weights(self.relevance)?;
         let atoms = tasks
             .into_iter()
             .zip(weights)
@@ -88,15 +88,55 @@ pub(crate) fn not_finite() -> Error {
     )
 }
 
-/// The targets' embeddings, or what the source tasks reach of them, with equal weights.
-fn reachable(embeddings: &[f64], k: usize, targets: &[Vec<f64>]) -> Result<Vec<(Vec<f64>, f64)>> {
-    let rows = faer::MatRef::from_column_major_slice(embeddings, k, embeddings.len() / k);
-    let svd = linalg::svd(rows, "the embeddings of the tasks")?;
-    let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
-    let basis = svd.u.as_ref().subcols(0, rank);
-    let project = |target: &Vec<f64>| {
-        let inside = linalg::apply(basis.transpose(), target);
-        (linalg::apply(basis, &inside), 1.0)
-    };
-    Ok(targets.iter().map(project).collect())
+/// Tasks and targets in the directions that the tasks reach.
+///
+/// Data without noise leaves directions of the estimate that hold rounding alone, whole directions as
+/// strong as the others to a method that does not know their scale. They are left out.
+struct Reachable {
+    embeddings: Vec<f64>,
+    k: usize,
+    /// With equal weights.
+    targets: Vec<(Vec<f64>, f64)>,
+}
+
+impl Reachable {
+    fn new(embeddings: &[f64], k: usize, targets: &[Vec<f64>]) -> Result<Self> {
+        let rows = faer::MatRef::from_column_major_slice(embeddings, k, embeddings.len() / k);
+        let svd = linalg::svd(rows, "the embeddings of the tasks")?;
+        let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
+        let basis = svd.u.as_ref().subcols(0, rank);
+        let inside = |row: &[f64]| linalg::apply(basis.transpose(), row);
+        if rank == k {
+            let project = |target: &Vec<f64>| (linalg::apply(basis, &inside(target)), 1.0);
+            return Ok(Self {
+                embeddings: embeddings.to_vec(),
+                k,
+                targets: targets.iter().map(project).collect(),
+            });
+        }
+        if rank == 0 {
+            return Err(Error::State(
+                "the estimate has no direction in which tasks differ: collect more samples before sampling by relevance".into(),
+            ));
+        }
+        Ok(Self {
+            embeddings: embeddings.chunks_exact(k).flat_map(inside).collect(),
+            k: rank,
+            targets: targets.iter().map(|target| (inside(target), 1.0)).collect(),
+        })
+    }
+
+    /// The tasks' shares of a round. A target of which the tasks reach nothing asks for none of
+    /// them; if there is no other, all tasks are alike.
+    fn weights(&self, relevance: Relevance) -> Result<Vec<f64>> {
+        let size = |row: &[f64]| row.iter().fold(0.0_f64, |top, value| top.max(value.abs()));
+        let most = size(&self.embeddings);
+        let reached = |target: &&(Vec<f64>, f64)| size(&target.0) > 1e-12 * most;
+        let targets: Vec<_> = self.targets.iter().filter(reached).cloned().collect();
+        if targets.is_empty() {
+            let tasks = self.embeddings.len() / self.k;
+            return Ok(vec![1.0 / tasks as f64; tasks]);
+        }
+        weights(relevance, &self.embeddings, self.k, &targets, FLOOR)
+    }
 }

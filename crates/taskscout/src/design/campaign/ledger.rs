@@ -1,6 +1,6 @@
 //! What sets of tasks are worth to a campaign.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 
 use faer::Mat;
@@ -53,16 +53,23 @@ pub(super) struct Ledger<'a> {
     pub(super) forbidden: HashSet<usize>,
     /// Tasks that must be used, each once.
     pub(super) required: Vec<usize>,
-    /// `A` where all directions are needed alike: those that all rows together reach.
-    everything: Option<Mat<f64>>,
+    /// `A` where all directions are needed alike, those that all rows together reach, and how many
+    /// these are.
+    everything: Option<(Mat<f64>, usize)>,
     /// All candidates in their frame, once somebody has asked for them.
     source: OnceCell<Listed<'a>>,
     /// Least samples of a task in use.
     pub(super) least: usize,
+    /// Multiplications that the choice of tasks may still spend.
+    pub(super) effort: &'a Cell<f64>,
 }
 
 impl<'a> Ledger<'a> {
-    pub(super) fn new(campaign: &'a Campaign<'a>, candidates: &'a Candidates<'a>) -> Result<Self> {
+    pub(super) fn new(
+        campaign: &'a Campaign<'a>,
+        candidates: &'a Candidates<'a>,
+        effort: &'a Cell<f64>,
+    ) -> Result<Self> {
         let mut required = campaign.required.to_vec();
         required.sort_unstable();
         required.dedup();
@@ -74,6 +81,7 @@ impl<'a> Ledger<'a> {
             everything: None,
             source: OnceCell::new(),
             least: campaign.min_samples.max(1),
+            effort,
         };
         if matches!(campaign.need, Need::Everything) {
             let limits = (0..candidates.len()).map(|row| f64::from(u8::from(ledger.usable(row))));
@@ -82,7 +90,8 @@ impl<'a> Ledger<'a> {
                 .borrowed()
                 .with_limits(limits)
                 .map_err(|_| nothing_left())?;
-            ledger.everything = Some(Listed::new(&table, campaign.given)?.frame().everything()?);
+            let source = Listed::new(&table, campaign.given)?;
+            ledger.everything = Some((source.frame().everything()?, source.frame().rank()));
         }
         for &row in &ledger.required {
             if ledger.capacity(row) < ledger.least {
@@ -97,7 +106,7 @@ impl<'a> Ledger<'a> {
             }
         }
         let fixed = ledger.fixed_cost(&ledger.required);
-        if fixed > campaign.budget {
+        if !ledger.pays(fixed) {
             return Err(Error::setting(
                 "budget",
                 format!(
@@ -126,9 +135,21 @@ impl<'a> Ledger<'a> {
     /// What is needed, the same whichever rows are looked at.
     pub(super) fn need(&self) -> Need<'_> {
         match &self.everything {
-            Some(moment) => Need::Moment(moment.as_ref()),
+            Some((moment, _)) => Need::Moment(moment.as_ref()),
             None => self.campaign.need,
         }
+    }
+
+    /// Whether a frame of some rows has all directions that are needed. Where all are needed alike,
+    /// a direction that weighs next to nothing in these units must not be left out.
+    fn is_whole(&self, frame: &Frame) -> bool {
+        let needed = self.everything.as_ref().map_or(0, |(_, rank)| *rank);
+        frame.rank() >= needed
+    }
+
+    /// Whether the budget pays for a cost, up to rounding.
+    pub(super) fn pays(&self, cost: f64) -> bool {
+        cost <= self.campaign.budget * (1.0 + 1e-12)
     }
 
     /// Whether a row may be used at all.
@@ -171,16 +192,18 @@ impl<'a> Ledger<'a> {
             0.0
         };
         let money = campaign.budget - self.fixed_cost(&self.required) - switch;
-        let found = self.shares(None, &self.required, money)?;
-        found.ok_or_else(|| {
-            Error::setting(
-                "budget",
-                format!(
-                    "of {} leaves nothing for samples after switches: raise it",
-                    campaign.budget
-                ),
-            )
-        })
+        if let Some(shares) = self.shares(None, &self.required, money)? {
+            return Ok(shares);
+        }
+        // Too little for a single sample: the smallest budget that would do says more.
+        self.affordable(&[])?;
+        Err(Error::setting(
+            "budget",
+            format!(
+                "of {} leaves nothing for samples after switches: raise it",
+                campaign.budget
+            ),
+        ))
     }
 
     /// The largest shares of `money` that each of some rows may have: what it has left beside its
@@ -235,6 +258,11 @@ impl<'a> Ledger<'a> {
             }
         };
         let row_at = |index: usize| rows.map_or(index, |rows| rows[index]);
+        if let (Some(rows), true) = (rows, self.everything.is_some())
+            && !self.is_whole(&self.frame_of(rows)?.0)
+        {
+            return Ok(None);
+        }
         // Logs that run out: the rest of the money stays unspent.
         let mut spendable = 1.0;
         if let Some(mut limits) = limits {
@@ -271,7 +299,10 @@ impl<'a> Ledger<'a> {
         } = match solve(&table, &problem) {
             Ok(design) => design,
             // Fewer rows may not reach everything: that is worth nothing, but no error.
-            Err(Error::Unreachable { .. }) if rows.is_some() => return Ok(None),
+            // Neither are some that differ too little to be told apart.
+            Err(Error::Unreachable { .. } | Error::Numerical { .. }) if rows.is_some() => {
+                return Ok(None);
+            }
             Err(error) => return Err(error),
         };
         for atom in &mut atoms {
@@ -305,6 +336,9 @@ impl<'a> Ledger<'a> {
     /// and what is needed there; none if it is out of reach.
     pub(super) fn scene(&self, rows: &[usize], counts: &[f64]) -> Result<Option<Scene>> {
         let (frame, columns) = self.frame_of(rows)?;
+        if !self.is_whole(&frame) {
+            return Ok(None);
+        }
         let need = match frame.need(&self.need(), false) {
             Ok(need) => need,
             Err(Error::Unreachable { .. }) => return Ok(None),
@@ -365,7 +399,7 @@ impl<'a> Ledger<'a> {
         campaign.switch_cost > 0.0
             || campaign.min_samples > 1
             || campaign.max_tasks.is_some_and(|most| rows.len() > most)
-            || self.fixed_cost(&rows) > campaign.budget
+            || !self.pays(self.fixed_cost(&rows))
     }
 
     /// The best shares over exactly these rows, each with its least samples; none if they cannot be
@@ -375,7 +409,17 @@ impl<'a> Ledger<'a> {
         if rows.is_empty() || rows.len() > most {
             return Ok(None);
         }
-        let money = self.campaign.budget - self.fixed_cost(rows);
+        let fixed = self.fixed_cost(rows);
+        if !self.pays(fixed) {
+            return Ok(None);
+        }
+        // What rounding leaves of the budget buys nothing.
+        let left = self.campaign.budget - fixed;
+        let money = if left > 1e-9 * self.campaign.budget {
+            left
+        } else {
+            0.0
+        };
         self.shares(Some(rows), rows, money)
     }
 }

@@ -6,12 +6,18 @@
 //!    it has left. Its bound holds for every plan that respects the limits.
 //! 3. Where switching costs, tasks are capped or each needs a minimum, tasks are dropped one by one
 //!    while that pays, or has to be done, and then exchanged against others while that pays.
-//! 4. Shares become whole samples. The plan says what that costs, as a factor on the value.
+//! 4. A budget or a cap that leaves few tasks goes to the cheapest that reach what is needed; one that
+//!    leaves too few is refused with the smallest that would do.
+//! 5. Shares become whole samples. The plan says what that costs, as a factor on the value.
 
+mod branch;
+mod columns;
 mod ledger;
+mod reach;
 mod select;
 mod whole;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use faer::{Mat, MatRef};
@@ -24,6 +30,11 @@ use crate::features::Features;
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use ledger::Ledger;
+
+/// The largest budget, in samples of the cheapest task: beyond it whole numbers are not exact.
+const MOST_SAMPLES: f64 = 1e15;
+/// Multiplications that may go into choosing tasks, some seconds' worth.
+const EFFORT: f64 = 1e9;
 
 /// What a campaign asks for.
 #[derive(Debug, Clone)]
@@ -136,14 +147,15 @@ impl<'a> Campaign<'a> {
     /// [`solve`](super::solve) refuses.
     pub fn plan(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
         self.check(candidates)?;
-        let mut best = self.plan_once(candidates)?;
+        let effort = Cell::new(EFFORT);
+        let mut best = self.plan_once(candidates, &effort)?;
         // Where switches cost, a search under a tighter cap may find what one without did not.
         while self.switch_cost > 0.0 && best.tasks.len() > self.required.len().max(1) {
             let tighter = Self {
                 max_tasks: Some(best.tasks.len() - 1),
                 ..self.clone()
             };
-            match tighter.plan_once(candidates) {
+            match tighter.plan_once(candidates, &effort) {
                 Ok(plan) if plan.objective < best.objective => best = plan,
                 _ => break,
             }
@@ -152,19 +164,31 @@ impl<'a> Campaign<'a> {
     }
 
     /// Plans with the caps as they are.
-    fn plan_once(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
-        let ledger = Ledger::new(self, candidates)?;
+    fn plan_once(&self, candidates: &Candidates<'_>, effort: &Cell<f64>) -> Result<CampaignPlan> {
+        let ledger = Ledger::new(self, candidates, effort)?;
+        ledger.refuse_early()?;
         let relaxed = ledger.relaxed()?;
+        let rows = relaxed.rows();
         if !ledger.is_selective(&relaxed) {
             return ledger.finish(&relaxed, &relaxed);
         }
-        let chosen = ledger.select(relaxed.rows())?;
+        let affordable = ledger.affordable(&rows)?;
+        let start = match &affordable {
+            Some(reach) if ledger.is_slow(&rows) => ledger.trim(&relaxed, &reach.rows),
+            _ => rows,
+        };
+        let chosen = ledger.select(start)?;
+        if let Some(shares) = ledger.value_of(&chosen)? {
+            return ledger.finish(&shares, &relaxed);
+        }
+        let reach = affordable.map_or(chosen, |reach| reach.rows);
+        let chosen = ledger.exchange(reach)?;
         match ledger.value_of(&chosen)? {
             Some(shares) => ledger.finish(&shares, &relaxed),
-            None => {
-                let missed = ledger.missed(&chosen)?;
-                Err(self.too_few(chosen.len(), missed, relaxed.rows().len()))
-            }
+            None => Err(Error::numerical(
+                "choosing tasks that reach all that the target needs",
+                "some are nearly alike; leave those out, or raise the budget",
+            )),
         }
     }
 
@@ -232,6 +256,15 @@ impl<'a> Campaign<'a> {
                 format!("is {}: it must be at least 1", self.budget),
             ));
         }
+        if self.budget > MOST_SAMPLES {
+            return Err(Error::setting(
+                "budget",
+                format!(
+                    "is {:e}: it must be at most {MOST_SAMPLES:e}, beyond which samples cannot be counted one by one",
+                    self.budget
+                ),
+            ));
+        }
         if !(self.switch_cost >= 0.0 && self.switch_cost.is_finite()) {
             return Err(Error::setting(
                 "switch_cost",
@@ -253,6 +286,18 @@ impl<'a> Campaign<'a> {
             return Err(Error::setting(
                 "candidates",
                 "have limits on their shares, which a campaign does not take: give capacities instead",
+            ));
+        }
+        let cheapest = (0..candidates.len())
+            .map(|row| candidates.cost(row))
+            .fold(f64::INFINITY, f64::min);
+        if self.budget / cheapest > MOST_SAMPLES {
+            return Err(Error::setting(
+                "budget",
+                format!(
+                    "of {:e} pays for more than {MOST_SAMPLES:e} samples at the lowest cost, {cheapest:e}: rescale the costs, or lower it",
+                    self.budget
+                ),
             ));
         }
         for (key, rows) in [("required", self.required), ("forbidden", self.forbidden)] {
@@ -284,25 +329,5 @@ impl<'a> Campaign<'a> {
             ));
         }
         Ok(())
-    }
-
-    /// What is said when no set of tasks was found that will do.
-    fn too_few(&self, chosen: usize, missed: f64, enough: usize) -> Error {
-        let missed = 100.0 * missed;
-        match self.max_tasks {
-            Some(most) if chosen >= most => Error::setting(
-                "max_tasks",
-                format!(
-                    "is {most}, but no {most} tasks were found that reach all that the target needs ({missed:.1} % is missed): {enough} are enough, so raise it"
-                ),
-            ),
-            _ => Error::setting(
-                "budget",
-                format!(
-                    "of {} does not pay for enough tasks with their switches and least samples: {enough} reach all that the target needs, so raise it",
-                    self.budget
-                ),
-            ),
-        }
     }
 }

@@ -26,6 +26,10 @@ const UNREACHED: f64 = 1e-6;
 const HOPELESS: f64 = 3.0;
 /// Gain of an exchange or of a drop that is worth having.
 const GAIN: f64 = 1e-6;
+/// Steps that it takes to weigh some tasks.
+const STEPS: f64 = 30.0;
+/// Share of the effort that dropping tasks one by one may take.
+const SLOW: f64 = 0.5;
 
 impl Ledger<'_> {
     /// Drops and exchanges tasks while that pays or has to be done.
@@ -42,6 +46,12 @@ impl Ledger<'_> {
             }
             fewer = next;
         }
+        self.exchange(rows)
+    }
+
+    /// Exchanges single tasks, or adds some, while that pays.
+    pub(super) fn exchange(&self, mut rows: Vec<usize>) -> Result<Vec<usize>> {
+        let mut best = self.worth(&rows)?;
         let large = self.candidates.len() > LARGE;
         for _ in 0..if large { EXCHANGES_IN_LARGE } else { EXCHANGES } {
             let Some((next, value)) = self.best_exchange(&rows)? else {
@@ -55,14 +65,48 @@ impl Ledger<'_> {
         Ok(rows)
     }
 
+    /// Whether dropping tasks one by one would take long.
+    pub(super) fn is_slow(&self, rows: &[usize]) -> bool {
+        let trials = (DROPPABLE * rows.len()) as f64;
+        trials * self.price_of_look(rows.len()) > SLOW * self.effort.get()
+    }
+
+    /// About how many multiplications it takes to weigh so many rows.
+    fn price_of_look(&self, rows: usize) -> f64 {
+        let (m, k) = (rows as f64, self.candidates.dim() as f64);
+        STEPS * (m * k * k + m * m * k + m * m * m + k * k * k)
+    }
+
+    /// Whether there is effort left for another look at so many rows.
+    fn may_look(&self, rows: usize) -> bool {
+        self.effort.get() > self.price_of_look(rows)
+    }
+
+    /// The heaviest tasks that can be paid for beside some that reach all that is needed.
+    pub(super) fn trim(&self, relaxed: &Shares, reach: &[usize]) -> Vec<usize> {
+        let most = self.campaign.max_tasks.unwrap_or(usize::MAX);
+        let mut rows = reach.to_vec();
+        // By falling weight.
+        for row in relaxed.atoms.iter().filter_map(|atom| atom.row) {
+            let more = [&rows[..], &[row]].concat();
+            if !rows.contains(&row) && more.len() <= most && self.pays(self.fixed_cost(&more)) {
+                rows = more;
+            }
+        }
+        rows.sort_unstable();
+        rows
+    }
+
     /// What a set of rows is worth, so that sets which will not do can be compared too: those that
     /// are too many, for the cap or for the money, first by their number, then by what they would be
     /// worth without switches; the others by what they do not reach.
     fn worth(&self, rows: &[usize]) -> Result<f64> {
         const TOO_MANY: f64 = 1e280;
         const OUT_OF_REACH: f64 = 1e270;
+        let effort = self.effort.get() - self.price_of_look(rows.len());
+        self.effort.set(effort.max(0.0));
         let most = self.campaign.max_tasks.unwrap_or(usize::MAX);
-        if rows.len() > most || self.fixed_cost(rows) > self.campaign.budget {
+        if rows.len() > most || !self.pays(self.fixed_cost(rows)) {
             let found = self.shares(Some(rows), &[], self.campaign.budget)?;
             let value = found.map_or(f64::MAX, |shares| shares.value * self.campaign.budget);
             return Ok(TOO_MANY * (rows.len() as f64 + value / (1.0 + value)));
@@ -107,6 +151,9 @@ impl Ledger<'_> {
         lightest.sort_by(|&a, &b| weight(a).total_cmp(&weight(b)).then(a.cmp(&b)));
         let mut best: Option<(Vec<usize>, f64)> = None;
         for row in lightest.into_iter().take(DROPPABLE) {
+            if best.is_some() && !self.may_look(rows.len()) {
+                break;
+            }
             let fewer: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
             let value = self.worth(&fewer)?;
             if best.as_ref().is_none_or(|(_, least)| value < *least) {
@@ -134,6 +181,9 @@ impl Ledger<'_> {
                 .copied()
                 .filter(|&row| Some(row) != leaving)
                 .collect();
+            if !self.may_look(rows.len()) {
+                break;
+            }
             for other in self.partners(rows, &rest, plan.as_ref())? {
                 let mut trial = [&rest[..], &[other]].concat();
                 trial.sort_unstable();
@@ -178,7 +228,11 @@ impl Ledger<'_> {
         let mut information = frame.congruent(known.as_ref());
         // Directions that the rest does not reach are worth most, but not infinitely much.
         (0..frame.rank()).for_each(|i| information[(i, i)] += UNREACHED * left);
-        let factor = linalg::cholesky(information.as_ref(), "the information of a plan")?;
+        let Ok(factor) = linalg::cholesky(information.as_ref(), "the information of a plan") else {
+            // Tasks that cannot be told apart by what they add.
+            let free = (0..self.candidates.len()).filter(free);
+            return Ok(free.take(OTHERS).collect());
+        };
         let towards = factor.solve(need.l.as_ref());
         let gains = table.scores(linalg::product(towards.transpose(), frame.to.as_ref()).as_ref());
         let sizes = table.scores(factor.whiten(frame.to.as_ref()).as_ref());

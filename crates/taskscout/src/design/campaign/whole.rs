@@ -50,6 +50,10 @@ impl Ledger<'_> {
                 continue;
             };
             let used: Vec<usize> = (0..rows.len()).filter(|&i| counts[i] > 0).collect();
+            // Of a small budget every task gets so little.
+            if used.is_empty() {
+                continue;
+            }
             let numbers: Vec<f64> = used.iter().map(|&i| counts[i] as f64).collect();
             let value = self.value(&used.iter().map(|&i| rows[i]).collect::<Vec<_>>(), &numbers)?;
             if best.is_none() || value <= lowest * (1.0 + TRIFLE) {

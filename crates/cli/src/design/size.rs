@@ -1,0 +1,151 @@
+//! How much memory a design takes, before it is taken; and a sign of life while it is solved.
+
+use std::io::IsTerminal as _;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use taskscout::features::Features as _;
+use taskscout::space::TaskSpace as _;
+
+use super::need::Asked;
+use super::source::{Source, Tasks};
+use crate::error::{CliError, Result};
+use crate::output::tell;
+
+/// Bytes of a number.
+const NUMBER: f64 = 8.0;
+/// Square matrices of the size of an embedding that are there at once.
+const MATRICES: f64 = 16.0;
+/// Rows whose sums of squares are one matrix.
+const SUMMED: f64 = 4096.0;
+/// Copies of all embeddings at once.
+const COPIES: f64 = 2.0;
+/// Seconds without a word.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Refuses a design that needs more memory than it may take, with both numbers.
+pub(crate) fn check(source: &Source, asked: &Asked, most_gb: f64) -> Result<()> {
+    if !(most_gb > 0.0 && most_gb.is_finite()) {
+        return Err(CliError::Input(format!(
+            "--memory is {most_gb}: give a number of gigabytes above 0"
+        )));
+    }
+    let features = source.lens.features.dim();
+    let inputs = source.columns.len();
+    let (rows, width) = match &source.tasks {
+        Tasks::Listed(listed) => {
+            let rows = listed.rows.len() / inputs.max(1);
+            let others: usize = asked.parameters().map(<[f64]>::len).sum();
+            let all = rows + others / inputs.max(1);
+            (
+                rows,
+                source.lens.dim().min(if source.lens.map.is_none() {
+                    all
+                } else {
+                    usize::MAX
+                }),
+            )
+        }
+        // A finite space is listed, another one sampled.
+        Tasks::Space(space) => {
+            let drawn = 256 + 8 * features;
+            (space.count().unwrap_or(drawn), source.lens.dim())
+        }
+    };
+    let listed = match &source.tasks {
+        Tasks::Space(space) => rows as f64 * space.dim() as f64,
+        // Read already; what identity features see is not copied.
+        Tasks::Listed(_) => 0.0,
+    };
+    let (rows, width) = (rows as f64, width as f64);
+    let embedded = COPIES
+        * rows
+        * if width < features as f64 {
+            features as f64
+        } else {
+            width
+        };
+    let matrices = (MATRICES + rows / SUMMED) * width * width;
+    let bytes = NUMBER * (listed + embedded + matrices);
+    let allowed = (most_gb * 1e9).min(available().unwrap_or(f64::INFINITY));
+    if bytes <= allowed {
+        return Ok(());
+    }
+    Err(CliError::Input(format!(
+        "a design over {rows} tasks with {features} features takes about {:.1} GB of memory, of which {:.1} GB may be used: use fewer tasks or features, or allow more with --memory",
+        bytes / 1e9,
+        allowed / 1e9
+    )))
+}
+
+/// Memory that is free on this machine, where it says so.
+fn available() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("MemAvailable:"))?;
+    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(1024.0 * kilobytes)
+}
+
+/// A sign of life on standard error for what takes more than a moment; gone when dropped.
+pub(crate) struct Alive {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Alive {
+    /// Starts to watch the clock.
+    pub(crate) fn start(what: &'static str) -> Self {
+        let (stop, stopped) = channel();
+        Self {
+            stop: Some(stop),
+            thread: std::thread::Builder::new()
+                .spawn(move || watch(what, &stopped))
+                .ok(),
+        }
+    }
+}
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits for the end, with a spinner on a terminal and a line now and then elsewhere.
+fn watch(what: &str, stopped: &Receiver<()>) {
+    let start = Instant::now();
+    let over = |wait: Duration| stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
+    if over(QUIET) {
+        return;
+    }
+    if std::io::stderr().is_terminal() {
+        let bar = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what.to_owned());
+        while !over(Duration::from_millis(250)) {
+            bar.tick();
+        }
+        bar.finish_and_clear();
+        return;
+    }
+    let mut wait = QUIET;
+    loop {
+        tell(&format!(
+            "{what}: {:.0} s so far",
+            start.elapsed().as_secs_f64()
+        ));
+        wait = (2 * wait).min(Duration::from_secs(60));
+        if over(wait) {
+            return;
+        }
+    }
+}
