@@ -91,4 +91,5 @@ mod study;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
+pub use onnx::OnnxOptions;
 pub use parts::{Affine, Basis, Parts, Provenance, Tasks, Uncertainty};
