@@ -16,6 +16,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) contender: Contender,
     /// How inputs were standardised before the study saw them.
     pub(crate) scaling: Option<InputScaling>,
+    /// What was taken off outputs before the study saw them.
+    pub(crate) offset: f64,
 }
 
 /// Saves the predictor that the guard chose last for a target.
@@ -26,6 +28,12 @@ pub(crate) fn save(path: &Path, study: &Study, choice: &Choice, origin: Origin<'
         mean: scaling.mean,
         scale: scaling.scale,
     });
+    if origin.offset.abs() > 0.0 {
+        parts.output_scaling = Some(Affine {
+            mean: vec![origin.offset],
+            scale: vec![1.0],
+        });
+    }
     SavedModel::new(parts)?
         .save(path)
         .map_err(|error| CliError::Failure(error.to_string()))

@@ -130,6 +130,7 @@ impl<'a> Course<'a> {
                 experiment: &self.prepared.config.name,
                 contender: self.trial.contender,
                 scaling: self.world.input_scaling(target),
+                offset: self.world.output_offset(target),
             };
             models::save(path, &self.study, choice, origin)?;
         }

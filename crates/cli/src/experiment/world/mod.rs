@@ -117,6 +117,12 @@ pub(crate) trait World: Send + Sync {
         None
     }
 
+    /// What was taken off a target's outputs, for models that give them as they are.
+    fn output_offset(&self, target: usize) -> f64 {
+        let _ = target;
+        0.0
+    }
+
     /// How many rows a source task has in all; none if there is no limit.
     fn available(&self, task: &[f64]) -> Option<usize> {
         let _ = task;

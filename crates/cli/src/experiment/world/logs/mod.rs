@@ -158,6 +158,9 @@ impl WorldSettings for Settings {
             train_share: self.train_share,
         };
         let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
+        for warning in recorded.warnings() {
+            say(&format!("warning: {warning}"));
+        }
         let space = recorded.space_without(&[]).map_err(bad)?;
         let pooled = Pooled {
             worth: self.worth,
@@ -320,6 +323,10 @@ impl World for LogWorld {
             mean: scaling.mean.clone(),
             scale: scaling.scale.clone(),
         })
+    }
+
+    fn output_offset(&self, target: usize) -> f64 {
+        self.recorded.offset(self.recorded.targets()[target])
     }
 
     fn wants_details(&self) -> bool {
