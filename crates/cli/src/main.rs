@@ -8,6 +8,7 @@ mod data;
 mod design;
 mod error;
 mod experiment;
+mod memory;
 mod model;
 mod output;
 mod progress;

@@ -4,11 +4,13 @@ use taskscout::features::Features as _;
 use taskscout::strategy::Exploit;
 
 use super::config::{ExperimentConfig, StrategyRun, given_as};
+use super::need;
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldOption, WorldTarget};
 use crate::args::{ExperimentOptions, OracleName};
 use crate::error::{CliError, Result};
+use crate::memory::Need;
 
 /// An experiment that is ready to run.
 pub(crate) struct Prepared {
@@ -17,11 +19,19 @@ pub(crate) struct Prepared {
     pub(crate) targets: Vec<WorldTarget>,
     pub(crate) rounds: Rounds,
     pub(crate) contenders: Vec<Contender>,
+    /// The memory that a run will take.
+    pub(crate) need: Need,
 }
+
+/// What to do where memory is short.
+const SMALLER: &str =
+    "use fewer input features, task features or target samples, a smaller k, or fewer --jobs";
 
 /// Applies the options and checks what comes of it.
 pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
     let config = config.with_options(options)?;
+    let own = config.world.need();
+    own.check(SMALLER)?;
     let world = config.world.build()?;
     let targets = world.targets();
     if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
@@ -35,7 +45,8 @@ pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> 
         .chain(strategies)
         .chain(world.has_oracle().then_some(Contender::Oracle))
         .collect();
-    let prepared = Prepared {
+    let mut prepared = Prepared {
+        need: Need::default(),
         targets,
         rounds,
         contenders,
@@ -43,6 +54,8 @@ pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> 
         config,
     };
     prepared.check_samples(options)?;
+    prepared.need = need::of(&prepared, options).and(own);
+    prepared.need.check(SMALLER)?;
     prepared.check_kin()?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;

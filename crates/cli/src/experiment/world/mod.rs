@@ -33,6 +33,7 @@ use super::config::ExperimentConfig;
 use super::trial::{TargetRelevance, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::Result;
+use crate::memory::{NUMBER, Need};
 
 /// Rows collected at a time, so that memory does not grow with the budget.
 pub(crate) const BATCH_ROWS: usize = 2048;
@@ -246,8 +247,25 @@ pub(crate) trait WorldSettings {
         None
     }
 
+    /// The memory that the world takes, where that can be said before it is made.
+    fn need(&self) -> Need {
+        Need::default()
+    }
+
     /// Makes the world.
     fn build(&self) -> Result<Box<dyn World>>;
+}
+
+/// The memory of rows that predictors are judged on: their inputs and, while they are made, their
+/// features twice.
+pub(crate) fn judging(rows: usize, map: &FeatureMap) -> Need {
+    let mut need = Need::default();
+    let values = (map.input_dim() + 2 * map.dim()) as f64;
+    need.add(
+        format!("{rows} rows of {} features to judge with", map.dim()),
+        NUMBER * rows as f64 * values,
+    );
+    need
 }
 
 /// The kinds of world by name.
@@ -368,6 +386,11 @@ impl WorldConfig {
     /// What a run still has to be told on the command line, in a sentence.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         self.settings().missing()
+    }
+
+    /// The memory that the world takes.
+    pub(crate) fn need(&self) -> Need {
+        self.settings().need()
     }
 
     /// Makes the world.

@@ -20,9 +20,10 @@ use taskscout::space::{Space, TaskSpace as _};
 use taskscout::train::Predictor;
 use taskscout_worlds::program::{Program, Request, Session, seed};
 
-use super::{World, WorldOption, WorldSettings, WorldTarget};
+use super::{World, WorldOption, WorldSettings, WorldTarget, judging};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::memory::Need;
 use crate::output::tell;
 
 /// The longest time-out: a day.
@@ -167,6 +168,10 @@ impl WorldSettings for Settings {
 
     fn locate(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
+    }
+
+    fn need(&self) -> Need {
+        judging(self.test_rows, &self.input_features).times(self.targets.len() as f64)
     }
 
     fn build(&self) -> Result<Box<dyn World>> {
