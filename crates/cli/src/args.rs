@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::data::options::LogOptions;
+use crate::experiment::config::MOST_SEEDS;
 use crate::experiment::world::LogFeatures;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -109,7 +110,7 @@ impl Selection {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ExperimentOptions {
     /// Number of seeds
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     pub(crate) seeds: Option<u64>,
     /// The first seed
     #[arg(long, value_name = "S")]

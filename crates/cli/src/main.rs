@@ -9,6 +9,7 @@ mod design;
 mod error;
 mod experiment;
 mod input;
+mod memory;
 mod model;
 mod output;
 mod progress;

@@ -377,3 +377,33 @@ fn bad_settings_are_refused_before_anything_starts() {
     assert!(!scratch.path("starts.txt").exists(), "nothing was started");
     assert!(!scratch.path("out").exists());
 }
+
+/// Where zero lies must not matter to what is learnt, nor to what is said of it.
+#[test]
+fn an_offset_of_outputs_costs_nothing() {
+    let losses = |offset: &str| {
+        let scratch = Scratch::new("");
+        let moved = format!("{offset} + 0.1 * (rand() - 0.5) + 2 * p * a + q * b");
+        let program = SHELL
+            .replace("BREAK", "")
+            .replace("2 * p * a + q * b", &moved);
+        scratch.file("sim.sh", &program);
+        let affine = r#"{ kind = "polynomial", input_dim = 2, degree = 1, constant = true }"#;
+        let identity = r#"{ kind = "identity", dim = 2 }"#;
+        scratch.file("shell.toml", &TOML.replace(identity, affine));
+        let output = scratch.run(&["--save-models"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let summary = summary(&scratch.path("out"));
+        let loss = |target: usize| {
+            let strategies = &summary["targets"][target]["strategies"];
+            strategies["passive"]["final_loss"]["mean"]
+                .as_f64()
+                .unwrap()
+        };
+        [loss(0), loss(1)]
+    };
+    let (plain, moved) = (losses("0"), losses("10000000"));
+    for (plain, moved) in plain.iter().zip(moved) {
+        assert!(moved < 1.01 * plain, "{moved} and {plain}");
+    }
+}

@@ -92,4 +92,5 @@ mod study;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
+pub use onnx::OnnxOptions;
 pub use parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty};

@@ -11,6 +11,9 @@ use crate::parts::{Parts, Provenance};
 
 /// Rows taken through a model at a time.
 const CHUNK_ROWS: usize = 1024;
+/// Most values of their features, and the fewest rows for all that.
+const CHUNK_VALUES: usize = 1 << 24;
+const FEWEST_ROWS: usize = 16;
 
 /// A trained model of one target, complete in itself: what a file holds and a robot needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,10 +94,12 @@ impl SavedModel {
                 remedy: "every value must be finite, so repair or remove the row",
             });
         }
+        let features = self.parts.input_features.dim();
+        let rows_each = CHUNK_ROWS.min((CHUNK_VALUES / features).max(FEWEST_ROWS));
         let chunks: Vec<Vec<Prediction>> = inputs
-            .par_chunks(CHUNK_ROWS * width)
+            .par_chunks(rows_each * width)
             .enumerate()
-            .map(|(chunk, rows)| self.predict_chunk(rows, chunk * CHUNK_ROWS))
+            .map(|(chunk, rows)| self.predict_chunk(rows, chunk * rows_each))
             .collect::<Result<_>>()?;
         Ok(chunks.concat())
     }

@@ -5,6 +5,9 @@ use taskscout::{Error, Result};
 
 use crate::optimiser::{Decay, Optimiser};
 
+/// Most networks that a training starts from: all of them are kept until the best is known.
+const MOST_STARTS: usize = 1000;
+
 /// Settings of the `neural` oracle.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -34,6 +37,14 @@ impl NeuralSettings {
         for (key, value) in [("starts", self.starts), ("max_steps", self.max_steps)] {
             if value == 0 {
                 return Err(Error::setting(key, "is 0: give at least 1"));
+            }
+        }
+        for (key, value) in [("starts", self.starts), ("restarts", self.restarts)] {
+            if value > MOST_STARTS {
+                return Err(Error::setting(
+                    key,
+                    format!("is {value}: give at most {MOST_STARTS}"),
+                ));
             }
         }
         if !(self.tolerance >= 0.0 && self.tolerance.is_finite()) {

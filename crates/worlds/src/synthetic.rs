@@ -81,6 +81,9 @@ enum Exam {
 }
 
 impl Synthetic {
+    /// Inputs on which losses are measured where they have no closed form.
+    pub const TEST_ROWS: usize = TEST_ROWS;
+
     /// Draws a world.
     ///
     /// # Errors

@@ -77,7 +77,8 @@ fn world(logs: Logs, knowledge: TaskKnowledge) -> Recorded {
 fn origin(world: &Recorded, task: usize, labels: &[f64]) -> Vec<usize> {
     let (recording, axis) = (task / 2, 0.5 * (task % 2) as f64);
     assert_eq!(world.tasks()[task].axis, ["x", "z"][task % 2]);
-    let row = |label: &f64| (label - axis - 1000.0 * recording as f64).round() as usize;
+    let taken = world.offset(task) - axis - 1000.0 * recording as f64;
+    let row = |label: &f64| (label + taken).round() as usize;
     labels.iter().map(row).collect()
 }
 
@@ -359,4 +360,73 @@ fn what_cannot_be_a_world_is_named() {
     ] {
         assert!(message.contains(expected), "{message}");
     }
+}
+
+/// Flights of one vehicle whose outputs lie within a few units of zero.
+fn gentle() -> Logs {
+    let flights = (0..3).map(|number| {
+        let mut flight = flight(number, "big", Some(number as f64), 40);
+        flight.y.iter_mut().for_each(|y| *y = (0.37 * *y).sin());
+        flight
+    });
+    Logs {
+        recordings: flights.collect(),
+        ..logs()
+    }
+}
+
+#[test]
+fn an_offset_of_outputs_or_the_size_of_inputs_changes_nothing() {
+    let target = [(1, 0)];
+    let make = |change: &dyn Fn(&mut Recording)| {
+        let mut logs = gentle();
+        logs.recordings.iter_mut().for_each(change);
+        Recorded::new(logs, &target, config(TaskKnowledge::Wind)).unwrap()
+    };
+    let plain = make(&|_| {});
+    let moved = make(&|recording| recording.y.iter_mut().for_each(|y| *y += 1_048_576.0));
+    let tiny = make(&|recording| recording.x.iter_mut().for_each(|x| *x *= 2e-15));
+    let predictor = constant(0.3);
+    for task in 0..6 {
+        let draw = |world: &Recorded| world.draw(task, 0, 28, 5).unwrap();
+        let (a, b, c) = (draw(&plain), draw(&moved), draw(&tiny));
+        let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+        assert!(plain.offset(task).abs() <= 0.0);
+        assert!((moved.offset(task) - 1_048_576.0).abs() <= 8.0);
+        let shift = moved.offset(task) - 1_048_576.0;
+        let back: Vec<f64> = b.outputs().iter().map(|y| y + shift).collect();
+        assert!(near(a.outputs(), &back), "task {task}");
+        assert!(near(a.inputs(), c.inputs()), "task {task}");
+    }
+    let shift =
+        plain.target_loss(0, &predictor).unwrap() - moved.target_loss(0, &predictor).unwrap();
+    assert!(shift.abs() < 1e-6, "{shift}");
+    assert!((plain.target_variance(0) / moved.target_variance(0) - 1.0).abs() < 1e-9);
+    assert!(plain.warnings().is_empty() && moved.warnings().is_empty());
+}
+
+/// Labels of a target are few: what is taken off comes from the others.
+#[test]
+fn offsets_come_from_the_source_tasks() {
+    let mut logs = gentle();
+    logs.recordings[1].y.iter_mut().for_each(|y| *y += 5e4);
+    let world = Recorded::new(logs, &[(1, 0), (1, 1)], config(TaskKnowledge::Wind)).unwrap();
+    assert!((0..6).all(|task| world.offset(task).abs() <= 0.0));
+}
+
+#[test]
+fn columns_that_precision_cannot_tell_are_named() {
+    let mut logs = gentle();
+    for recording in &mut logs.recordings {
+        recording.x.iter_mut().step_by(3).for_each(|x| *x += 1e15);
+    }
+    logs.recordings[2].y.iter_mut().for_each(|y| *y += 1e9);
+    let world = Recorded::new(logs, &[(1, 0)], config(TaskKnowledge::Wind)).unwrap();
+    let all = world.warnings().join("\n");
+    assert!(
+        all.contains("input `speed` of big is 1e15") || all.contains("input `speed` of big is 1.0"),
+        "{all}"
+    );
+    assert!(all.contains("of big_2_x lies"), "{all}");
+    assert!(!all.contains("constant`"), "{all}");
 }

@@ -4,6 +4,7 @@ pub(crate) mod all;
 pub(crate) mod config;
 mod folder;
 mod models;
+mod need;
 mod oracle;
 mod prepare;
 mod publish;
@@ -99,6 +100,7 @@ fn run(
     folder: &RunFolder,
     options: &ExperimentOptions,
 ) -> Result<ExperimentReport> {
+    prepared.need.tell_if_large();
     let (records, failed) = run_trials(prepared, folder, options)?;
     publish(prepared, folder, &records, failed, options)
 }

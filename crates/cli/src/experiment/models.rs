@@ -18,6 +18,8 @@ pub(crate) struct Origin<'a> {
     pub(crate) scaling: Option<InputScaling>,
     /// What inputs and outputs are called.
     pub(crate) names: Names,
+    /// What was taken off outputs before the study saw them.
+    pub(crate) offset: f64,
 }
 
 /// Saves the predictor that the guard chose last for a target.
@@ -29,6 +31,12 @@ pub(crate) fn save(path: &Path, study: &Study, choice: &Choice, origin: Origin<'
         scale: scaling.scale,
     });
     parts.names = origin.names;
+    if origin.offset.abs() > 0.0 {
+        parts.output_scaling = Some(Affine {
+            mean: vec![origin.offset],
+            scale: vec![1.0],
+        });
+    }
     SavedModel::new(parts)?
         .save(path)
         .map_err(|error| CliError::Failure(error.to_string()))

@@ -4,11 +4,13 @@ use taskscout::features::Features as _;
 use taskscout::strategy::Exploit;
 
 use super::config::{ExperimentConfig, StrategyRun};
+use super::need;
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldOption, WorldTarget};
 use crate::args::{ExperimentOptions, OracleName};
 use crate::error::{CliError, Result};
+use crate::memory::Need;
 use crate::output::tell;
 
 /// An experiment that is ready to run.
@@ -18,20 +20,28 @@ pub(crate) struct Prepared {
     pub(crate) targets: Vec<WorldTarget>,
     pub(crate) rounds: Rounds,
     pub(crate) contenders: Vec<Contender>,
+    /// The memory that a run will take.
+    pub(crate) need: Need,
 }
+
+/// What to do where memory is short.
+const SMALLER: &str =
+    "use fewer input features, task features or target samples, a smaller k, or fewer --jobs";
 
 /// Applies the options and checks what comes of it.
 pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
     let config = config.with_options(options)?;
     let places = config.places.clone();
-    let prepared = checked(config).map_err(|error| places.locate(error, options))?;
+    let prepared = checked(config, options).map_err(|error| places.locate(error, options))?;
     for note in &prepared.config.left_aside {
         tell(&format!("note: {note}"));
     }
     Ok(prepared)
 }
 
-fn checked(config: ExperimentConfig) -> Result<Prepared> {
+fn checked(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
+    let own = config.world.need();
+    own.check(SMALLER)?;
     let world = config.world.build()?;
     let targets = world.targets();
     if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
@@ -46,7 +56,8 @@ fn checked(config: ExperimentConfig) -> Result<Prepared> {
         .chain(strategies)
         .chain(world.has_oracle().then_some(Contender::Oracle))
         .collect();
-    let prepared = Prepared {
+    let mut prepared = Prepared {
+        need: Need::default(),
         targets,
         rounds,
         contenders,
@@ -54,6 +65,8 @@ fn checked(config: ExperimentConfig) -> Result<Prepared> {
         config,
     };
     prepared.check_samples()?;
+    prepared.need = need::of(&prepared, options).and(own);
+    prepared.need.check(SMALLER)?;
     prepared.check_kin()?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use taskscout_models::SavedModel;
+use taskscout_models::{OnnxOptions, SavedModel};
 
 use super::options::{ExportOptions, FormatName};
 use crate::error::{CliError, Result};
@@ -14,7 +14,20 @@ pub(crate) fn execute(options: &ExportOptions) -> Result<()> {
     let out = destination(options)?;
     check_free(&out, options.force)?;
     match options.format {
-        FormatName::Onnx => model.save_onnx(&out, options.std)?,
+        FormatName::Onnx => {
+            let graph = OnnxOptions {
+                with_std: options.std,
+                double: options.double,
+            };
+            model.save_onnx_with(&out, graph)?;
+            if !options.double {
+                for warning in model.single_precision_warnings() {
+                    tell(&format!(
+                        "warning: {warning}: export with --double, or subtract the offset before"
+                    ));
+                }
+            }
+        }
         FormatName::Safetensors => model.save(&out)?,
     }
     let provenance = model.provenance();
@@ -33,6 +46,12 @@ fn destination(options: &ExportOptions) -> Result<PathBuf> {
     if options.std && options.format != FormatName::Onnx {
         return Err(CliError::Input(
             "--std belongs to --format onnx: a safetensors file holds the covariance itself".into(),
+        ));
+    }
+    if options.double && options.format != FormatName::Onnx {
+        return Err(CliError::Input(
+            "--double belongs to --format onnx: a safetensors file is in double precision already"
+                .into(),
         ));
     }
     match (&options.out, options.format) {

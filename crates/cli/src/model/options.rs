@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 pub(crate) const EXPORT_ABOUT: &str = "Write a saved model in a format that other programs run
 
 ONNX graphs hold everything, from raw inputs to predictions, in single precision: onnxruntime runs them
-without taskscout. safetensors files hold the same numbers in double precision for code of your own.";
+without taskscout. A warning names inputs and outputs whose offset leaves single precision no digits; --double
+makes a graph that takes and gives doubles. safetensors files hold the same numbers in double precision for code of your own.";
 
 /// What stands below the options of `export` in the long help.
 pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
@@ -63,6 +64,9 @@ pub(crate) struct ExportOptions {
     /// ONNX: add the output y_std, the standard deviation of a new observation
     #[arg(long)]
     pub(crate) std: bool,
+    /// ONNX: take x and give y in double precision, for values that are far from zero beside their spread
+    #[arg(long)]
+    pub(crate) double: bool,
     /// Replace a file that is there already
     #[arg(long)]
     pub(crate) force: bool,

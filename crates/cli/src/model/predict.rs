@@ -11,10 +11,14 @@ use super::columns::{Found, Wanted, reading};
 use super::options::PredictOptions;
 use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
+use crate::memory::Need;
 use crate::output::{check_free, print, tell, writer};
 
 /// Rows predicted and printed at a time.
 const BLOCK: usize = 16_384;
+/// Bytes of a prediction and its columns, and of the same as a document and its text.
+const PREDICTED: f64 = 100.0;
+const PREDICTED_JSON: f64 = 1000.0;
 
 /// Reads a model and inputs, and hands predictions out.
 pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
@@ -43,6 +47,7 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     if write.is_none() && !options.json {
         return print_csv(&model, &inputs);
     }
+    check_memory(&model, &inputs, options.json)?;
     let predictions = model.predict(&inputs)?;
     if let Some((out, write)) = write {
         write(out, &table_of(&model, &predictions))?;
@@ -59,6 +64,16 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
 
 /// Bytes of standard input that are read.
 const LARGEST_INPUT: u64 = 1 << 30;
+
+/// Refuses predictions that do not fit into memory.
+fn check_memory(model: &SavedModel, inputs: &[f64], json: bool) -> Result<()> {
+    let rows = inputs.len() / model.input_dim();
+    let each = if json { PREDICTED_JSON } else { PREDICTED };
+    let mut need = Need::default();
+    let what = format!("the predictions of {rows} rows");
+    need.add(what, (rows * model.outputs()) as f64 * each);
+    need.check("leave out --out and --json, which streams predictions as CSV, or give fewer rows")
+}
 
 fn read(path: &Path, reading: &ReadOptions<'_>) -> Result<Table> {
     if path != Path::new("-") {

@@ -6,11 +6,17 @@ use taskscout_worlds::flights::{FlightsConfig, Programme, simulate_flights, writ
 
 use super::options::{FlightsOptions, VehicleName};
 use crate::error::{CliError, Result};
+use crate::memory::Need;
 use crate::output::print;
+
+/// Bytes of a row of a flight, and of its line in a file while that grows.
+const ROW: f64 = 256.0;
+const ROW_TEXT: f64 = 2000.0;
 
 /// Flies all flights and writes a log of each.
 pub(crate) fn execute(options: &FlightsOptions) -> Result<()> {
     let config = config(options)?;
+    check_memory(&config)?;
     check_folder(&options.out, options.force)?;
     let flights = simulate_flights(&config)?;
     std::fs::create_dir_all(&options.out).map_err(|error| {
@@ -27,6 +33,20 @@ pub(crate) fn execute(options: &FlightsOptions) -> Result<()> {
         config.rows,
         options.out.display()
     ))
+}
+
+/// Refuses flights that do not fit into memory: all of them are flown before the first is written.
+fn check_memory(config: &FlightsConfig) -> Result<()> {
+    let flights = config.file_names()?.len() as f64;
+    let written = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+    let rows = config.rows as f64;
+    let mut need = Need::default();
+    let what = format!("{flights:.0} flights of {} rows", config.rows);
+    need.add(what, flights * rows * ROW);
+    need.add("their text", written.min(flights) * rows * ROW_TEXT);
+    need.check("give fewer --rows, or fewer --vehicles and --winds at a time")?;
+    need.tell_if_large();
+    Ok(())
 }
 
 /// What the options ask for, checked.

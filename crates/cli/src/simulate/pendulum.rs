@@ -10,8 +10,11 @@ use taskscout_worlds::pendulum::{
 
 use super::options::{PendulumOptions, PolicyName};
 use crate::error::{CliError, Result};
+use crate::memory::{NUMBER, Need};
 use crate::output::{check_free, print, writer};
 
+/// Numbers of a row while it is simulated and written.
+const ROW_NUMBERS: f64 = 24.0;
 /// Most rows of one table: some gigabytes of memory.
 const MAX_ROWS: usize = 50_000_000;
 
@@ -105,6 +108,10 @@ fn settings(options: &PendulumOptions) -> Result<Settings> {
 fn rows(steps: usize, tasks: usize) -> Result<usize> {
     let rows = steps.saturating_mul(tasks);
     if (1..=MAX_ROWS).contains(&rows) {
+        let mut need = Need::default();
+        need.add(format!("{rows} rows"), NUMBER * ROW_NUMBERS * rows as f64);
+        need.check("give fewer --steps, or fewer tasks at a time")?;
+        need.tell_if_large();
         return Ok(rows);
     }
     Err(CliError::Input(format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use taskscout::features::{FeatureMap, Features as _};
 
 use super::graph::Graph;
-use super::standardised;
+use super::scaling::standardised;
 use crate::error::{Error, Result};
 
 /// A monomial as its variables, rising, each as often as its power says.

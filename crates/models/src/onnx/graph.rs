@@ -6,6 +6,23 @@ use crate::error::{Error, Result};
 /// `TensorProto.DataType`.
 const FLOAT: u64 = 1;
 const INT64: u64 = 7;
+const DOUBLE: u64 = 11;
+
+/// How numbers are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    Single,
+    Double,
+}
+
+impl Precision {
+    fn data_type(self) -> u64 {
+        match self {
+            Self::Single => FLOAT,
+            Self::Double => DOUBLE,
+        }
+    }
+}
 
 /// What a node is told beside its inputs: a whole number under a name.
 pub(super) type Attribute<'a> = (&'a str, u64);
@@ -38,6 +55,20 @@ impl Graph {
             bytes.extend(single.to_le_bytes());
         }
         Ok(self.constant(name, shape, FLOAT, &bytes))
+    }
+
+    /// A constant vector in double precision.
+    pub(super) fn doubles(&mut self, name: &str, values: &[f64]) -> String {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        self.constant(name, &[values.len()], DOUBLE, &bytes)
+    }
+
+    /// The same values in another precision.
+    pub(super) fn cast(&mut self, values: &str, to: Precision) -> String {
+        self.node("Cast", &[values], &[("to", to.data_type())])
     }
 
     /// A constant vector of whole numbers.
@@ -120,10 +151,15 @@ impl Graph {
 
     /// The finished `GraphProto`, with matrices in and out: each a name and its columns; rows are
     /// as many as the caller has.
-    pub(super) fn finish(self, inputs: &[(&str, usize)], outputs: &[(&str, usize)]) -> Message {
+    pub(super) fn finish(
+        self,
+        inputs: &[(&str, usize)],
+        outputs: &[(&str, usize)],
+        precision: Precision,
+    ) -> Message {
         let all = |list: &[(&str, usize)]| -> Vec<Message> {
             list.iter()
-                .map(|(name, columns)| matrix(name, *columns))
+                .map(|(name, columns)| matrix(name, *columns, precision))
                 .collect()
         };
         Message::default()
@@ -136,11 +172,13 @@ impl Graph {
 }
 
 /// A `ValueInfoProto` of a matrix of `N` rows.
-fn matrix(name: &str, columns: usize) -> Message {
+fn matrix(name: &str, columns: usize, precision: Precision) -> Message {
     let rows = Message::default().text(2, "N");
     let columns = Message::default().integer(1, columns as u64);
     let shape = Message::default().message(1, &rows).message(1, &columns);
-    let tensor = Message::default().integer(1, FLOAT).message(2, &shape);
+    let tensor = Message::default()
+        .integer(1, precision.data_type())
+        .message(2, &shape);
     let kind = Message::default().message(1, &tensor);
     Message::default().text(1, name).message(2, &kind)
 }

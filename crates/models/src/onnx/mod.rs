@@ -6,19 +6,25 @@
 //! set 17 and format 8 are understood by every runtime since 2022.
 //!
 //! Single precision costs about seven digits, so nothing is subtracted late: inputs are centred first,
-//! by a mean in two pieces, and a variance is a sum of squares.
+//! by a mean in two pieces, an output's offset is added last in the same way, and a variance is a sum of
+//! squares. An input or output that is far from zero beside its spread has no digits left in single
+//! precision, whatever the graph does: [`SavedModel::single_precision_warnings`] names such columns, and
+//! [`OnnxOptions::double`] makes a graph that takes and gives doubles and centres in them.
 
 mod features;
 mod graph;
+mod precision;
 mod protobuf;
+mod scaling;
 
 use std::path::Path;
 
 use taskscout::model::{Activation, Phi, Representation as _};
 
 use self::features::features;
-use self::graph::Graph;
+use self::graph::{Graph, Precision};
 use self::protobuf::Message;
+use self::scaling::{centred_inputs, raw_outputs};
 use crate::error::{Error, Result};
 use crate::model::SavedModel;
 use crate::parts::{Parts, Provenance};
@@ -29,26 +35,52 @@ const INPUT: &str = "x";
 const OUTPUT: &str = "y";
 const STD: &str = "y_std";
 
+/// What a graph is to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OnnxOptions {
+    /// The output `y_std`.
+    pub with_std: bool,
+    /// `x`, `y` and `y_std` in double precision, and the scaling too; what lies between stays single.
+    pub double: bool,
+}
+
 impl SavedModel {
     /// The bytes of an ONNX file; `with_std` adds the output `y_std`.
     ///
     /// # Errors
     /// Numbers that single precision cannot hold.
     pub fn to_onnx(&self, with_std: bool) -> Result<Vec<u8>> {
+        self.to_onnx_with(OnnxOptions {
+            with_std,
+            double: false,
+        })
+    }
+
+    /// The bytes of an ONNX file.
+    ///
+    /// # Errors
+    /// Numbers that single precision cannot hold.
+    pub fn to_onnx_with(&self, options: OnnxOptions) -> Result<Vec<u8>> {
         let parts = self.parts();
+        let precision = match options.double {
+            true => Precision::Double,
+            false => Precision::Single,
+        };
         let mut graph = Graph::default();
-        let x = scaled_inputs(&mut graph, parts)?;
-        let psi = features(&mut graph, &parts.input_features, &x)?;
+        let (x, map) = centred_inputs(&mut graph, parts, INPUT, precision)?;
+        let psi = features(&mut graph, map, &x)?;
         let mut built = Built::default();
         let y = mean(&mut graph, parts, &psi, &mut built)?;
+        let y = raw_outputs(&mut graph, parts, &y, true, precision)?;
         graph.named(OUTPUT, "Identity", &[&y], &[]);
         let mut outputs = vec![(OUTPUT, self.outputs())];
-        if with_std {
+        if options.with_std {
             let std = standard_deviation(&mut graph, parts, &psi, &mut built)?;
+            let std = raw_outputs(&mut graph, parts, &std, false, precision)?;
             graph.named(STD, "Identity", &[&std], &[]);
             outputs.push((STD, self.outputs()));
         }
-        let graph = graph.finish(&[(INPUT, self.input_dim())], &outputs);
+        let graph = graph.finish(&[(INPUT, self.input_dim())], &outputs, precision);
         let operators = Message::default().text(1, "").integer(2, OPERATORS);
         let model = Message::default()
             .integer(1, FORMAT)
@@ -60,15 +92,25 @@ impl SavedModel {
         Ok(model.into_bytes())
     }
 
-    /// Writes an ONNX file, which is replaced in one step.
+    /// Writes an ONNX file, which is replaced in one step; `with_std` adds the output `y_std`.
     ///
     /// # Errors
     /// As [`SavedModel::to_onnx`], and a file that cannot be written.
     pub fn save_onnx(&self, path: impl AsRef<Path>, with_std: bool) -> Result<()> {
-        Ok(taskscout_files::write_atomically(
-            path,
-            &self.to_onnx(with_std)?,
-        )?)
+        let options = OnnxOptions {
+            with_std,
+            double: false,
+        };
+        self.save_onnx_with(path, options)
+    }
+
+    /// Writes an ONNX file, which is replaced in one step.
+    ///
+    /// # Errors
+    /// As [`SavedModel::to_onnx_with`], and a file that cannot be written.
+    pub fn save_onnx_with(&self, path: impl AsRef<Path>, options: OnnxOptions) -> Result<()> {
+        let bytes = self.to_onnx_with(options)?;
+        Ok(taskscout_files::write_atomically(path, &bytes)?)
     }
 }
 
@@ -87,53 +129,6 @@ impl<'a> Built<'a> {
             }
         }
     }
-}
-
-fn scaled_inputs(graph: &mut Graph, parts: &Parts) -> Result<String> {
-    let Some(scaling) = &parts.input_scaling else {
-        return Ok(INPUT.to_owned());
-    };
-    standardised(graph, INPUT, "input", &scaling.mean, &scaling.scale)
-}
-
-/// `(x − mean) / scale`; `name` is what the constants are called.
-fn standardised(
-    graph: &mut Graph,
-    x: &str,
-    name: &str,
-    mean: &[f64],
-    scale: &[f64],
-) -> Result<String> {
-    let shape = [mean.len()];
-    let mut x = x.to_owned();
-    // A mean that is large beside the scale keeps its digits in two pieces: what is left after the
-    // first is small, and exact.
-    let first: Vec<f64> = mean.iter().map(|&mean| f64::from(mean as f32)).collect();
-    let rest: Vec<f64> = mean
-        .iter()
-        .zip(&first)
-        .map(|(mean, first)| mean - first)
-        .collect();
-    let pieces = if rest.iter().any(|rest| rest.abs() > 0.0) {
-        vec![first, rest]
-    } else {
-        vec![first]
-    };
-    for piece in pieces {
-        let mean = graph.floats(&format!("{name}_mean"), &shape, piece)?;
-        x = graph.node("Sub", &[&x, &mean], &[]);
-    }
-    if let Some(&value) = scale
-        .iter()
-        .find(|&&scale| (scale as f32) < f32::MIN_POSITIVE)
-    {
-        return Err(Error::TooLarge {
-            place: format!("a value of {name}_scale"),
-            value,
-        });
-    }
-    let scale = graph.floats(&format!("{name}_scale"), &shape, scale.iter().copied())?;
-    Ok(graph.node("Div", &[&x, &scale], &[]))
 }
 
 /// `φ` of the features.
@@ -198,7 +193,7 @@ fn matmul(
     Ok(graph.node("MatMul", &[values, &matrix], &[]))
 }
 
-/// What is expected, in raw units.
+/// What is expected, in the units that were trained on.
 fn mean<'a>(
     graph: &mut Graph,
     parts: &'a Parts,
@@ -223,29 +218,21 @@ fn mean<'a>(
         .iter()
         .flatten()
         .all(|value| value.abs() <= 0.0);
-    let mut y = match &predictor.head {
+    match &predictor.head {
         Some(head) => {
             let phi = built.representation(graph, &head.representation, psi)?;
             let transfer = linear(graph, &phi, &head.coefficients)?;
             if silent {
-                transfer
-            } else {
-                let own = linear(graph, psi, &predictor.coefficients)?;
-                graph.node("Add", &[&transfer, &own], &[])
+                return Ok(transfer);
             }
+            let own = linear(graph, psi, &predictor.coefficients)?;
+            Ok(graph.node("Add", &[&transfer, &own], &[]))
         }
-        None => linear(graph, psi, &predictor.coefficients)?,
-    };
-    if let Some(scaling) = &parts.output_scaling {
-        let scale = graph.floats("output_scale", &[outputs], scaling.scale.iter().copied())?;
-        let mean = graph.floats("output_mean", &[outputs], scaling.mean.iter().copied())?;
-        y = graph.node("Mul", &[&y, &scale], &[]);
-        y = graph.node("Add", &[&y, &mean], &[]);
+        None => linear(graph, psi, &predictor.coefficients),
     }
-    Ok(y)
 }
 
-/// `√(‖Rᵀz‖² + σ²)`, in raw units.
+/// `√(‖Rᵀz‖² + σ²)`, in the units that were trained on.
 fn standard_deviation<'a>(
     graph: &mut Graph,
     parts: &'a Parts,
@@ -274,16 +261,7 @@ fn standard_deviation<'a>(
     let noise = &parts.uncertainty.noise;
     let noise = graph.floats("noise", &[noise.len()], noise.iter().copied())?;
     let variance = graph.node("Add", &[&variance, &noise], &[]);
-    let std = graph.node("Sqrt", &[&variance], &[]);
-    let Some(scaling) = &parts.output_scaling else {
-        return Ok(std);
-    };
-    let scale = graph.floats(
-        "output_scale",
-        &[parts.outputs()],
-        scaling.scale.iter().copied(),
-    )?;
-    Ok(graph.node("Mul", &[&std, &scale], &[]))
+    Ok(graph.node("Sqrt", &[&variance], &[]))
 }
 
 /// Where the model comes from and what its columns are called, as texts that every runtime can show.

@@ -20,9 +20,10 @@ def difference(folder: pathlib.Path, case: dict) -> dict:
     session = onnxruntime.InferenceSession(
         str(folder / f"{case['case']}.onnx"), providers=["CPUExecutionProvider"]
     )
-    x = read("x", case["inputs"]).astype(np.float32)
+    kind = np.float64 if case.get("double") else np.float32
+    x = read("x", case["inputs"]).astype(kind)
     y, std = session.run(["y", "y_std"], {"x": x})
-    assert y.dtype == np.float32 and y.shape == (len(x), case["outputs"]), (y.dtype, y.shape)
+    assert y.dtype == kind and y.shape == (len(x), case["outputs"]), (y.dtype, y.shape)
     # A single row must work too: the number of rows is not part of the graph.
     one = session.run(["y"], {"x": x[:1]})[0]
     found = np.concatenate([y, std, one])

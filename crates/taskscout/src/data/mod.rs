@@ -17,10 +17,12 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+mod columns;
 mod rows;
 mod samples;
 mod statistics;
 
+pub use columns::Columns;
 pub use rows::Rows;
 pub use samples::Samples;
 use serde::{Deserialize, Serialize};

@@ -18,10 +18,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, Features, block, refuse_custom};
+use crate::data::Columns;
 use crate::error::{Error, Result};
-
-/// A column whose standard deviation is below this share of its mean is constant up to rounding.
-const CONSTANT: f64 = 1e-12;
 
 /// A map of rows that are centred and scaled first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -65,30 +63,9 @@ impl Standardised {
             return Err(Error::setting("rows", problem));
         }
         Error::check_finite(rows, |at| format!("row {}, value {}", at / p, at % p))?;
-        let n = (rows.len() / p) as f64;
-        // Sums of differences from the first row: rounding would make a constant column vary.
-        let first = &rows[..p];
-        let mut mean = vec![0.0; p];
-        for row in rows.chunks_exact(p) {
-            for ((sum, value), first) in mean.iter_mut().zip(row).zip(first) {
-                *sum += value - first;
-            }
-        }
-        for (mean, first) in mean.iter_mut().zip(first) {
-            *mean = first + *mean / n;
-        }
-        let mut scale = vec![0.0; p];
-        for row in rows.chunks_exact(p) {
-            for ((sum, value), mean) in scale.iter_mut().zip(row).zip(&mean) {
-                *sum += (value - mean).powi(2);
-            }
-        }
-        for (scale, mean) in scale.iter_mut().zip(&mean) {
-            let deviation = (*scale / n).sqrt();
-            let constant = deviation <= CONSTANT * mean.abs().max(f64::MIN_POSITIVE);
-            *scale = if constant { 1.0 } else { deviation };
-        }
-        Self::new(mean, scale, inner)
+        let columns = Columns::of(p, || rows.chunks_exact(p));
+        let scale = (0..p).map(|column| columns.scale(column)).collect();
+        Self::new(columns.mean().to_vec(), scale, inner)
     }
 
     /// What is subtracted from a row.

@@ -94,6 +94,9 @@ struct Target {
 }
 
 impl Pendulum {
+    /// Rows on which a target's loss is measured.
+    pub const TEST_ROWS: usize = TEST_ROWS;
+
     /// Makes a world.
     ///
     /// # Errors

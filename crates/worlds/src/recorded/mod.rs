@@ -2,8 +2,10 @@
 //!
 //! Every recording and output is a task. Rows are split by time: what comes first may be learnt
 //! from, what comes last judges. Inputs are standardised for each vehicle with its own rows of the
-//! first part, so that a neutral attitude or a hovering thrust is zero for all of them. Rows are drawn
-//! without replacement: a task has as many as were recorded.
+//! first part, so that a neutral attitude or a hovering thrust is zero for all of them, and an output
+//! whose offset is large beside its spread has it taken off ([`Recorded::offset`]): predictors are of
+//! what is left, losses in the units of the logs are the same. Rows are drawn without replacement: a
+//! task has as many as were recorded.
 
 mod scaling;
 mod tasks;
@@ -18,6 +20,7 @@ use taskscout::space::Space;
 use taskscout::train::Predictor;
 
 pub use self::scaling::Scaling;
+use self::scaling::Scalings;
 pub use self::tasks::{RecordedTask, TaskKnowledge};
 use crate::logs::{Logs, Recording};
 
@@ -46,8 +49,7 @@ pub struct Recorded {
     config: RecordedConfig,
     tasks: Vec<RecordedTask>,
     targets: Vec<usize>,
-    /// By recording.
-    scalings: Vec<Scaling>,
+    scalings: Scalings,
     task_features: FeatureMap,
     exams: Vec<Exam>,
 }
@@ -96,7 +98,7 @@ impl Recorded {
             ));
         }
         let task_features = config.knowledge.describe(&mut tasks)?;
-        let scalings = scaling::by_recording(&logs, config.train_share);
+        let scalings = scaling::scalings(&logs, config.train_share, &tasks, &targets);
         let mut world = Self {
             logs,
             config,
@@ -236,7 +238,19 @@ impl Recorded {
     /// How the inputs of a task are standardised.
     #[must_use]
     pub fn scaling(&self, task: usize) -> &Scaling {
-        &self.scalings[self.tasks[task].recording]
+        &self.scalings.inputs[self.tasks[task].recording]
+    }
+
+    /// What is taken off the output of a task before it is learnt.
+    #[must_use]
+    pub fn offset(&self, task: usize) -> f64 {
+        self.scalings.offsets[task]
+    }
+
+    /// What double precision cannot tell of some columns, a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.scalings.warnings
     }
 
     /// `ψ_X` of up to `count` rows of a task, evenly over what may be learnt from, with inputs
@@ -259,7 +273,10 @@ impl Recorded {
         for &row in rows {
             scaling.push(&recording.x[row * p..(row + 1) * p], &mut x);
         }
-        let y = rows.iter().map(|row| recording.y[row * m + known.output]);
+        let offset = self.offset(task);
+        let y = rows
+            .iter()
+            .map(|row| recording.y[row * m + known.output] - offset);
         Samples::new(x, p, y.collect(), 1)
     }
 
@@ -281,12 +298,12 @@ impl Recorded {
         let known = &self.tasks[task];
         let recording = &self.logs.recordings[known.recording];
         let rows: Vec<usize> = (known.rows..recording.rows()).collect();
-        let m = recording.outputs.len();
+        let (m, offset) = (recording.outputs.len(), self.offset(task));
         Exam {
             features: self.features(recording, &rows, self.scaling(task)),
             labels: rows
                 .iter()
-                .map(|row| recording.y[row * m + known.output])
+                .map(|row| recording.y[row * m + known.output] - offset)
                 .collect(),
         }
     }

@@ -62,6 +62,9 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     pub(crate) left_aside: Vec<String>,
 }
 
+/// Most seeds, in files and on the command line.
+pub(crate) const MOST_SEEDS: u64 = 100_000;
+
 fn ten() -> u64 {
     10
 }
@@ -184,8 +187,8 @@ impl ExperimentConfig {
                 format!("is `{}`: use letters, digits, `-`, `_` and `.`", self.name),
             );
         }
-        if self.seeds == 0 {
-            return bad("seeds", "is 0: run at least one".into());
+        if !(1..=MOST_SEEDS).contains(&self.seeds) {
+            return bad("seeds", format!("is {}: run 1 to {MOST_SEEDS}", self.seeds));
         }
         if self.seed.checked_add(self.seeds).is_none() {
             return bad(

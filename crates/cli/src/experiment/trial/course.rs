@@ -131,6 +131,7 @@ impl<'a> Course<'a> {
                 contender: self.trial.contender,
                 scaling: self.world.input_scaling(target),
                 names: self.world.names(target),
+                offset: self.world.output_offset(target),
             };
             models::save(path, &self.study, choice, origin)?;
         }

@@ -35,6 +35,7 @@ use super::folder::RunInput;
 use super::trial::{TargetRelevance, Trial, TrialRecord};
 use crate::args::ExperimentOptions;
 use crate::error::Result;
+use crate::memory::{NUMBER, Need};
 
 /// Rows collected at a time, so that memory does not grow with the budget.
 pub(crate) const BATCH_ROWS: usize = 2048;
@@ -124,6 +125,12 @@ pub(crate) trait World: Send + Sync {
     fn names(&self, target: usize) -> Names {
         let _ = target;
         Names::default()
+    }
+
+    /// What was taken off a target's outputs, for models that give them as they are.
+    fn output_offset(&self, target: usize) -> f64 {
+        let _ = target;
+        0.0
     }
 
     /// How many rows a source task has in all; none if there is no limit.
@@ -270,8 +277,25 @@ pub(crate) trait WorldSettings {
         false
     }
 
+    /// The memory that the world takes, where that can be said before it is made.
+    fn need(&self) -> Need {
+        Need::default()
+    }
+
     /// Makes the world.
     fn build(&self) -> Result<Box<dyn World>>;
+}
+
+/// The memory of rows that predictors are judged on: their inputs and, while they are made, their
+/// features twice.
+pub(crate) fn judging(rows: usize, map: &FeatureMap) -> Need {
+    let mut need = Need::default();
+    let values = (map.input_dim() + 2 * map.dim()) as f64;
+    need.add(
+        format!("{rows} rows of {} features to judge with", map.dim()),
+        NUMBER * rows as f64 * values,
+    );
+    need
 }
 
 /// The kinds of world by name.
@@ -397,6 +421,11 @@ impl WorldConfig {
     /// Whether a network is asked for beside the features.
     pub(crate) fn wants_network(&self) -> bool {
         self.settings().wants_network()
+    }
+
+    /// The memory that the world takes.
+    pub(crate) fn need(&self) -> Need {
+        self.settings().need()
     }
 
     /// Makes the world.

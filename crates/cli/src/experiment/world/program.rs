@@ -2,31 +2,36 @@
 //!
 //! Every trial has a process of its own and a journal of what it said, so that trials run side by
 //! side and a stopped one goes on without asking again. The rows that predictors are judged on are
-//! asked for once and shared by all trials.
+//! asked for once and shared by all trials. Outputs whose offset is large beside their spread have it
+//! taken off before they are learnt, where a constant among the features can make up for it; the first
+//! target samples of a trial say how much.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use taskscout::Error;
-use taskscout::data::Samples;
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::data::{Columns, Samples};
+use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::train::Predictor;
 use taskscout_worlds::program::{Listener, Program, Request, Session, seed};
 
-use super::{World, WorldOption, WorldSettings, WorldTarget};
+use super::{World, WorldOption, WorldSettings, WorldTarget, judging};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 use crate::experiment::folder::RunInput;
 use crate::experiment::trial::Trial;
+use crate::memory::Need;
 use crate::output::tell;
 
 /// The longest time-out: a day.
 const LONGEST_S: f64 = 86_400.0;
+/// Spreads that an input may lie from zero before the squares of features keep few digits of it.
+const FARTHEST: f64 = 1e6;
 
 /// `[source]`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -144,6 +149,7 @@ impl Settings {
             program,
             task_features,
             tests: self.targets.iter().map(|_| Mutex::default()).collect(),
+            warned: OnceLock::new(),
             settings: self.clone(),
         };
         Ok(ProgramWorld {
@@ -164,6 +170,10 @@ impl WorldSettings for Settings {
 
     fn locate(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
+    }
+
+    fn need(&self) -> Need {
+        judging(self.test_rows, &self.input_features).times(self.targets.len() as f64)
     }
 
     fn build(&self) -> Result<Box<dyn World>> {
@@ -187,11 +197,15 @@ struct Common {
     task_features: FeatureMap,
     /// The rows that predictors are judged on, target by target, once they are there.
     tests: Vec<Mutex<Option<Arc<TestRows>>>>,
+    /// Whether the user has been told of inputs that are far from zero.
+    warned: OnceLock<()>,
 }
 
 /// What a trial has of its own.
 struct Talk {
     session: Mutex<Session>,
+    /// What is taken off outputs, once the first target samples are there.
+    offset: OnceLock<f64>,
     /// Where journals lie.
     collected: PathBuf,
 }
@@ -282,6 +296,57 @@ impl ProgramWorld {
         let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
         ask(&mut session, request)
     }
+
+    /// What is taken off outputs: nothing before the first target samples.
+    fn offset(&self) -> f64 {
+        let talk = self.talk.as_ref();
+        talk.and_then(|talk| talk.offset.get())
+            .map_or(0.0, |&offset| offset)
+    }
+
+    /// Looks at the first target samples of a trial.
+    fn look(&self, samples: &Samples) -> taskscout::Result<()> {
+        let features = self.input_features();
+        self.talk()?
+            .offset
+            .get_or_init(|| match has_constant(features) {
+                true => Columns::of(1, || samples.outputs().chunks_exact(1)).offset(0),
+                false => 0.0,
+            });
+        if matches!(features, FeatureMap::Standardised(_)) {
+            return Ok(());
+        }
+        let width = samples.input_dim();
+        let columns = Columns::of(width, || samples.inputs().chunks_exact(width));
+        for column in (0..width).filter(|&column| !columns.is_constant(column)) {
+            let (mean, spread) = (columns.mean()[column], columns.deviation()[column]);
+            if mean.abs() > FARTHEST * spread && self.common.warned.set(()).is_ok() {
+                tell(&format!(
+                    "warning: input {column} of the program is about {mean:e} and varies by {spread:.1e} only, of which few digits are kept: subtract an offset in the program, or use `standardised` input features"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Outputs without the offset.
+    fn without_offset(&self, samples: Samples) -> taskscout::Result<Samples> {
+        let offset = self.offset();
+        if offset.abs() <= 0.0 {
+            return Ok(samples);
+        }
+        let moved = samples.outputs().iter().map(|y| y - offset).collect();
+        let inputs = samples.inputs().to_vec();
+        Samples::new(inputs, samples.input_dim(), moved, samples.output_dim())
+    }
+}
+
+/// Whether one of the features is the same for all inputs, and not zero.
+fn has_constant(features: &FeatureMap) -> bool {
+    let at = |value: f64| apply_row(features, &vec![value; features.input_dim()]);
+    let (here, there) = (at(0.0), at(0.37));
+    let mut pairs = here.iter().zip(&there);
+    pairs.any(|(a, b)| (a - b).abs() <= 0.0 && a.abs() > 0.0)
 }
 
 impl World for ProgramWorld {
@@ -311,24 +376,31 @@ impl World for ProgramWorld {
     }
 
     fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.ask(&Request {
+        let samples = self.ask(&Request {
             target: None,
             task: Some(task.to_vec()),
             count: n,
             seed: seed(rng),
-        })
+        })?;
+        self.without_offset(samples)
     }
 
     fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.ask(&self.common.of_target(target, n, rng))
+        let samples = self.ask(&self.common.of_target(target, n, rng))?;
+        self.look(&samples)?;
+        self.without_offset(samples)
+    }
+
+    fn output_offset(&self, _target: usize) -> f64 {
+        self.offset()
     }
 
     /// On rows of the program, whose labels have whatever noise the program gives them.
     fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
         let rows = self.common.test_rows(target, &self.talk()?.collected)?;
         let predictions = predictor.predict(rows.features.as_ref())?;
-        let errors = predictions.iter().zip(&rows.labels);
-        let total: f64 = errors.map(|(a, b)| (a - b) * (a - b)).sum();
+        let (errors, offset) = (predictions.iter().zip(&rows.labels), self.offset());
+        let total: f64 = errors.map(|(a, b)| (a - (b - offset)).powi(2)).sum();
         Ok(total / rows.labels.len() as f64)
     }
 
@@ -369,6 +441,7 @@ impl World for ProgramWorld {
             common: Arc::clone(&self.common),
             talk: Some(Talk {
                 session: Mutex::new(session),
+                offset: OnceLock::new(),
                 collected: collected.to_owned(),
             }),
         })))

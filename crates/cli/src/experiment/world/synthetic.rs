@@ -10,9 +10,10 @@ use taskscout::space::Space;
 use taskscout::train::Predictor;
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
-use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget};
+use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget, judging};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
+use crate::memory::{NUMBER, Need};
 
 /// `[world]` of `kind = "synthetic"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,36 @@ impl WorldSettings for Settings {
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
         self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
         Ok(())
+    }
+
+    fn need(&self) -> Need {
+        let d = self.input_features.dim();
+        // A larger one is refused for what it is.
+        let k = self.k.min(self.source_dim);
+        let mut widths = vec![d];
+        let mut need = match &self.network {
+            None => {
+                let mut need = Need::default();
+                let what = format!("the second moment of {d} input features");
+                need.add(what, NUMBER * 2.0 * (d as f64).powi(2));
+                need
+            }
+            Some(network) => {
+                widths.extend(&network.hidden);
+                let widest = network.hidden.iter().copied().max().unwrap_or(0);
+                let mut need = judging(Synthetic::TEST_ROWS, &self.input_features);
+                let values = NUMBER * Synthetic::TEST_ROWS as f64 * 2.0 * widest as f64;
+                need.add(format!("a layer of {widest} values"), values);
+                need
+            }
+        };
+        widths.push(k);
+        let pairs = widths.windows(2);
+        let weights: f64 = pairs.map(|pair| pair[0] as f64 * pair[1] as f64).sum();
+        need.add("the true representation", NUMBER * 3.0 * weights);
+        let map = 4.0 * k as f64 * (self.source_dim as f64 + 1.0);
+        need.add("the true task map", NUMBER * map);
+        need
     }
 
     fn build(&self) -> Result<Box<dyn World>> {

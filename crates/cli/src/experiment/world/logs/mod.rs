@@ -4,6 +4,7 @@ mod phi;
 mod relevance;
 mod report;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ use crate::data::options::{LogOptions, comment};
 use crate::error::{CliError, Result};
 use crate::experiment::folder::RunInput;
 use crate::experiment::trial::{TargetRelevance, TrialRecord};
+use crate::memory::{NUMBER, Need};
 use crate::output::tell as say;
 use phi::Features;
 pub(crate) use phi::Phi;
@@ -165,12 +167,17 @@ impl WorldSettings for Settings {
         }
         let bad = |error| CliError::in_table("world", "", error);
         let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
+        self.need_of(&logs, &features)
+            .check("use fewer tasks or inputs, or simpler features with --phi linear")?;
         let config = RecordedConfig {
             input_features: features.map.clone(),
             knowledge: self.task_features,
             train_share: self.train_share,
         };
         let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
+        for warning in recorded.warnings() {
+            say(&format!("warning: {warning}"));
+        }
         let space = recorded.space_without(&[]).map_err(bad)?;
         let pooled = Pooled {
             worth: self.worth,
@@ -203,6 +210,39 @@ impl Settings {
         let options = self.options().read_options();
         let files = self.data.as_ref().map(|data| files(data, &options));
         Ok(files.transpose()?.unwrap_or_default())
+    }
+
+    /// The memory of the last parts as features, and of what is known of tasks.
+    fn need_of(&self, logs: &Logs, features: &Features) -> Need {
+        let tasks = logs.tasks().count() as f64;
+        let outputs: BTreeSet<&str> = logs
+            .recordings
+            .iter()
+            .flat_map(|recording| recording.outputs.iter().map(String::as_str))
+            .collect();
+        let parameters = match self.task_features {
+            TaskKnowledge::OneHot => tasks,
+            TaskKnowledge::Wind => outputs.len() as f64 + 2.0,
+        };
+        let d = features.map.dim();
+        let rows: f64 = self
+            .targets
+            .iter()
+            .filter_map(|name| logs.find(name).ok())
+            .map(|(recording, _)| logs.recordings[recording].rows() as f64)
+            .sum();
+        let mut need = Need::default();
+        let judged = (1.0 - self.train_share) * rows;
+        need.add(
+            format!("{judged:.0} rows of {d} features to judge with"),
+            NUMBER * judged * d as f64,
+        );
+        // With the list that strategies choose from, and one for each study.
+        need.add(
+            format!("{tasks:.0} tasks of {parameters:.0} parameters"),
+            NUMBER * 4.0 * tasks * parameters,
+        );
+        need
     }
 
     fn read(&self) -> Result<Logs> {
@@ -372,6 +412,10 @@ impl World for LogWorld {
             inputs: self.recorded.logs().inputs.clone(),
             outputs: vec![self.target(target).axis.clone()],
         }
+    }
+
+    fn output_offset(&self, target: usize) -> f64 {
+        self.recorded.offset(self.recorded.targets()[target])
     }
 
     fn wants_details(&self) -> bool {

@@ -37,8 +37,8 @@ pub(crate) struct Features {
 
 impl Features {
     pub(crate) fn new(phi: Phi, inputs: usize) -> taskscout::Result<Self> {
-        let linear = FeatureMap::polynomial(inputs, 1, true)?;
-        let quadratic = FeatureMap::polynomial(inputs, 2, true)?;
+        let linear = || FeatureMap::polynomial(inputs, 1, true);
+        let quadratic = || FeatureMap::polynomial(inputs, 2, true);
         let cosines = || {
             let of = |(index, &scale): (usize, &f64)| {
                 FeatureMap::fourier(inputs, COSINES, scale, 1 + index as u64)
@@ -50,10 +50,10 @@ impl Features {
             FeatureMap::stacked(parts.collect::<taskscout::Result<_>>()?)
         };
         let map = match phi {
-            Phi::Linear | Phi::Mlp => linear,
-            Phi::Quadratic => quadratic,
-            Phi::Fourier => stacked(linear)?,
-            Phi::Auto => stacked(quadratic)?,
+            Phi::Linear | Phi::Mlp => linear()?,
+            Phi::Quadratic => quadratic()?,
+            Phi::Fourier => stacked(linear()?)?,
+            Phi::Auto => stacked(quadratic()?)?,
         };
         let set = |name: &str, groups: &[usize]| FeatureSet {
             name: name.into(),

@@ -17,10 +17,13 @@ use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures};
 
-use super::{Draw, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches};
+use super::{
+    Draw, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches, judging,
+};
 use crate::args::{ExperimentOptions, TaskFeaturesName};
 use crate::error::{CliError, Result};
 use crate::experiment::trial::TrialRecord;
+use crate::memory::Need;
 
 /// `[world]` of `kind = "pendulum"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +73,10 @@ impl WorldSettings for Settings {
             };
         }
         Ok(())
+    }
+
+    fn need(&self) -> Need {
+        judging(Pendulum::TEST_ROWS, &self.input_features).times(self.targets.len() as f64)
     }
 
     fn build(&self) -> Result<Box<dyn World>> {

@@ -1,0 +1,170 @@
+//! Sizes that no machine can hold, end to end with the real binary: refused with the memory that they
+//! would need, before anything is done, never by a panic or a signal.
+
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
+use std::process::{Command, Output};
+
+const SMALL: &str = include_str!("../../../experiments/small.toml");
+const IDENTITY: &str = r#"{ kind = "identity", dim = 30 }"#;
+
+struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn taskscout(&self, line: &str) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taskscout"))
+            .args(line.split_whitespace())
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+
+    fn refused(&self, line: &str, parts: &[&str]) {
+        let output = self.taskscout(line);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
+        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
+        for part in parts {
+            assert!(message.contains(part), "{line}: `{part}` in: {message}");
+        }
+    }
+
+    /// The small experiment with some of its text replaced.
+    fn file(&self, changes: &[(&str, &str)]) {
+        let mut text = SMALL.to_owned();
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            text = text.replace(from, to);
+        }
+        std::fs::write(self.0.path().join("small.toml"), text).unwrap();
+    }
+}
+
+#[test]
+fn experiments_that_fit_nowhere_are_refused_with_their_size() {
+    let scratch = Scratch::new();
+    let cosines = r#"{ kind = "fourier", input_dim = 2, dim = 100000, seed = 1 }"#;
+    let network =
+        "k = 2                                            # directions of the true representation";
+    for (changes, what) in [
+        (
+            vec![(IDENTITY, r#"{ kind = "identity", dim = 100000 }"#)],
+            "100000 input features",
+        ),
+        (
+            vec![(IDENTITY, r#"{ kind = "identity", dim = 1000000 }"#)],
+            "1000000 input features",
+        ),
+        (vec![(IDENTITY, cosines)], "100000 input features"),
+        (
+            vec![
+                ("source_dim = 15 ", "source_dim = 1000000 "),
+                ("first_round = 600", "first_round = 2000000"),
+            ],
+            "task",
+        ),
+        (
+            vec![("samples = 200", "samples = 1000000000000000")],
+            "1000000000000000 target samples",
+        ),
+        (
+            vec![(network, "k = 2\nnetwork = { hidden = [1000000000000] }")],
+            "1000000000000 values",
+        ),
+    ] {
+        scratch.file(&changes);
+        for line in ["run small.toml --check", "run small.toml --out out"] {
+            scratch.refused(line, &["B of memory", "free: use fewer", what]);
+        }
+    }
+    scratch.file(&[]);
+    scratch.refused(
+        "run small.toml --n-target 1000000000000000",
+        &["of memory", "target samples"],
+    );
+    assert!(!scratch.0.path().join("out").exists());
+}
+
+#[test]
+fn limits_hold_in_files_and_options_alike() {
+    let scratch = Scratch::new();
+    scratch.file(&[("seeds = 4", "seeds = 100000000000")]);
+    scratch.refused(
+        "run small.toml",
+        &["`seeds` is 100000000000", "1 to 100000"],
+    );
+    scratch.file(&[]);
+    let output = scratch.taskscout("run small.toml --seeds 100000000000");
+    assert_eq!(output.status.code(), Some(2));
+    for (from, to, part) in [
+        ("rounds = 4", "rounds = 1000000000", "`schedule.rounds`"),
+        (
+            "first_round = 600",
+            "first_round = 1e300",
+            "samples: give a smaller budget",
+        ),
+        (
+            "k = 2 # leave",
+            "k = 1000000000000 # leave",
+            "`k` is 1000000000000",
+        ),
+        (
+            "k = 2 # leave",
+            "oracle = \"neural\"\nneural = { starts = 1000000000000 }\nk = 2 # leave",
+            "`starts` is 1000000000000",
+        ),
+    ] {
+        scratch.file(&[(from, to)]);
+        scratch.refused("run small.toml", &[part]);
+    }
+    scratch.file(&[]);
+    scratch.refused(
+        "run small.toml --budget-scale 1e300",
+        &["give a smaller budget"],
+    );
+}
+
+/// Under a limit of the shell, what fits the machine may not fit the process.
+#[cfg(target_os = "linux")]
+#[test]
+fn limits_of_the_process_count() {
+    let scratch = Scratch::new();
+    scratch.file(&[(IDENTITY, r#"{ kind = "identity", dim = 5000 }"#)]);
+    let program = env!("CARGO_BIN_EXE_taskscout");
+    let line = format!("ulimit -v 2000000; exec {program} run small.toml --jobs 2 --out out");
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(scratch.0.path())
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(
+        message.contains("of memory") && message.contains("5000 features"),
+        "{message}"
+    );
+    let line = format!(
+        "ulimit -v 1000000; exec {program} simulate pendulum --w 0,0,0,0,0 --steps 50000000 --out x.csv"
+    );
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(scratch.0.path())
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("50000000 rows"), "{message}");
+    let line = format!("ulimit -v 1000000; exec {program} simulate flights --rows 1000000 --out f");
+    let output = Command::new("sh")
+        .args(["-c", &line])
+        .current_dir(scratch.0.path())
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("flights of 1000000 rows"), "{message}");
+}
