@@ -1,17 +1,12 @@
 //! From a study and the guard's choice to a model.
 //!
-//! The coefficients of a predictor are ridge fits, so their covariance is `σ²(G + λI)⁻¹` with the
-//! Gram matrix `G` of the target's rows on what the fit is linear in:
+//! Where predictors are linear in the features, the guard says how well the coefficients of what it hands back are
+//! known, all candidates and the doubt among them counted, and its noise covers what was seen on held-out rows
+//! of the target ([`taskscout::train::Belief`]). Few rows tell little of the noise: standard deviations are those of the t
+//! distribution that this leaves.
 //!
-//! | predictor | what it is linear in |
-//! |---|---|
-//! | shared | the representation, `k` numbers |
-//! | target-only | the features, or the target's own network |
-//! | shared + residual | the features |
-//!
-//! `σ²` is the chosen predictor's error on held-out rows of the target, where there were enough to
-//! tell: that counts what the model cannot express as noise, so that intervals are honest (if
-//! anything wide). Else it is the noise that training estimated.
+//! Where a network stands between, the coefficients on it are a ridge fit with covariance `σ²(G + λI)⁻¹`, and `σ²` is
+//! the chosen predictor's error on held-out rows: what the model cannot express counts as noise.
 
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
@@ -20,7 +15,7 @@ use taskscout::data::{Statistics, TargetRows};
 use taskscout::features::FeatureMap;
 use taskscout::model::{Model, Phi, Representation as _};
 use taskscout::study::Study;
-use taskscout::train::{Choice, Predictor, PredictorKind, RidgeFit, ridge};
+use taskscout::train::{Belief, Choice, Predictor, PredictorKind, RidgeFit, ridge};
 
 use crate::error::{Error, Result};
 use crate::model::SavedModel;
@@ -46,7 +41,10 @@ impl SavedModel {
             .ok_or_else(|| missing(format!("there is no {} candidate", choice.kind)))?;
         let model = learnt(study, choice)?;
         let representation = model.as_ref().map(|model| model.representation.clone());
-        let uncertainty = uncertainty(study, target, predictor, model.as_deref())?;
+        let uncertainty = match known(&choice.beliefs) {
+            Some(known) => known?,
+            None => uncertainty(study, target, predictor, model.as_deref())?,
+        };
         let tasks = match (&model, &config.task_features) {
             (None, _) | (_, FeatureMap::Custom(_)) => None,
             (Some(model), features) => Some(Tasks {
@@ -96,6 +94,42 @@ fn learnt(study: &Study, choice: &Choice) -> Result<Option<Arc<Model>>> {
         Err(taskscout::Error::Diverged { .. }) if alone => Ok(None),
         other => Ok(Some(other?)),
     }
+}
+
+/// The uncertainty that the guard knows, if it does.
+fn known(beliefs: &[Belief]) -> Option<Result<Uncertainty>> {
+    if beliefs.is_empty() {
+        return None;
+    }
+    let roots = beliefs.iter().map(|belief| {
+        let factor = belief.spread();
+        root(&belief.covariance).map(|root| faer::Scale(factor.sqrt()) * &root)
+    });
+    Some(roots.collect::<Result<_>>().map(|roots| {
+        Uncertainty {
+            basis: Basis::Features,
+            noise: beliefs
+                .iter()
+                .map(|belief| belief.noise * belief.spread())
+                .collect(),
+            roots,
+        }
+    }))
+}
+
+/// `R` with `R Rᵀ` a covariance; eigenvalues that rounding has put below zero count as zero.
+fn root(covariance: &Mat<f64>) -> Result<Mat<f64>> {
+    let dim = covariance.nrows();
+    let eigen = covariance.self_adjoint_eigen(Side::Lower).map_err(|_| {
+        taskscout::Error::numerical(
+            "the covariance of the predictor",
+            "the target's features are too unequal in size, so rescale the inputs",
+        )
+    })?;
+    let (vectors, values) = (eigen.U(), eigen.S().column_vector());
+    Ok(Mat::from_fn(dim, dim, |i, j| {
+        vectors[(i, j)] * values[j].max(0.0).sqrt()
+    }))
 }
 
 fn uncertainty(

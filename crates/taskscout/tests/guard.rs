@@ -79,6 +79,12 @@ fn loss(choice: &Choice, kind: PredictorKind, beta: &[f64]) -> f64 {
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
 
+/// Loss of what is handed back.
+fn returned_loss(choice: &Choice, beta: &[f64]) -> f64 {
+    let coefficients = &choice.predictor().unwrap().coefficients[0];
+    target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
+}
+
 /// The same rows with garbage labels in the rows `from..to`.
 fn garbled(rows: &Samples, from: usize, to: usize) -> Samples {
     let mut outputs = rows.outputs().to_vec();
@@ -183,7 +189,7 @@ fn what_is_handed_back_is_not_worse_than_the_target_alone() {
         for seed in 0..12 {
             let (collected, beta) = world(100 + seed, related, n);
             let choice = choose(&collected);
-            returned += loss(&choice, choice.kind, &beta);
+            returned += returned_loss(&choice, &beta);
             alone += loss(&choice, PredictorKind::TargetOnly, &beta);
         }
         assert!(
@@ -215,7 +221,7 @@ fn held_out_errors_are_honest() {
 
 #[test]
 fn too_few_rows_fall_back_with_a_reason() {
-    for n in [1, 2, 3, 7] {
+    for n in [1, 2, 3] {
         let (collected, _) = world(3, true, n);
         let choice = choose(&collected);
         assert_eq!(choice.kind, PredictorKind::Shared);
@@ -242,7 +248,7 @@ fn too_few_rows_fall_back_with_a_reason() {
             Some(PredictorKind::Shared)
         );
     }
-    let (collected, _) = world(3, true, 8);
+    let (collected, _) = world(3, true, 4);
     assert!(
         choose(&collected)
             .candidates

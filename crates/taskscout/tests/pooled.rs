@@ -12,7 +12,8 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Exact, FeatureSet, Pooled, PooledOver, Predictor, PredictorKind, TrainContext, Trainer,
+    Candidate, Exact, FeatureSet, Pooled, PooledOver, Predictor, PredictorKind, TrainContext,
+    Trainer,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -137,7 +138,7 @@ fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
         .fit_with_folds(data, &TrainContext::default())
         .unwrap();
     let nothing = |_: usize, _| Ok(None);
-    let own = |target| oracle.own_predictor(data, target);
+    let own = |target| oracle.own_candidate(data, target);
     let hooks = taskscout::train::guard::Hooks {
         alone: &nothing,
         own: &own,
@@ -185,11 +186,13 @@ fn predictors(units: Units) -> Vec<f64> {
     let (data, _) = data(&world, 12, units, rng);
     let model = oracle().fit(&data, &TrainContext::default()).unwrap();
     let shared = oracle()
-        .shared_predictor(&data, &model, 0)
+        .shared_candidate(&data, &model, 0)
         .unwrap()
         .unwrap();
-    let own = oracle().own_predictor(&data, 0).unwrap().unwrap();
-    [shared.coefficients[0].clone(), own.coefficients[0].clone()].concat()
+    let own = oracle().own_candidate(&data, 0).unwrap().unwrap();
+    [shared, own]
+        .map(|one| one.predictor.coefficients[0].clone())
+        .concat()
 }
 
 /// Largest difference, relative to the largest value.
@@ -253,10 +256,11 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
         model.pool.as_ref().unwrap().columns(),
         Some([0, 1, 2, 3, 4].as_slice())
     );
-    for predictor in [
-        oracle.shared_predictor(&data, &model, 0).unwrap().unwrap(),
-        oracle.own_predictor(&data, 0).unwrap().unwrap(),
+    for candidate in [
+        oracle.shared_candidate(&data, &model, 0).unwrap().unwrap(),
+        oracle.own_candidate(&data, 0).unwrap().unwrap(),
     ] {
+        let predictor = candidate.predictor;
         assert!(
             predictor.coefficients[0][5..]
                 .iter()
@@ -319,19 +323,20 @@ fn odd_data_break_nothing() {
                 let place = format!("{name}, {counts:?} rows, {target_rows} of the target");
                 let model = oracle.fit(&data, &TrainContext::default());
                 let model = model.unwrap_or_else(|error| panic!("{place}: {error}"));
-                let shared = oracle.shared_predictor(&data, &model, 0);
+                let shared = oracle.shared_candidate(&data, &model, 0);
                 let shared = shared.unwrap_or_else(|error| panic!("{place}: {error}"));
                 assert_eq!(shared.is_some(), !counts.is_empty(), "{place}");
-                assert!(oracle.shared_predictor(&data, &model, 1).unwrap().is_none());
-                let own = oracle.own_predictor(&data, 0);
+                assert!(oracle.shared_candidate(&data, &model, 1).unwrap().is_none());
+                let own = oracle.own_candidate(&data, 0);
                 let own = own.unwrap_or_else(|error| panic!("{place}: {error}"));
-                let finite = |p: &Predictor| p.coefficients[0].iter().all(|c| c.is_finite());
+                let finite =
+                    |one: &Candidate| one.predictor.coefficients[0].iter().all(|c| c.is_finite());
                 let own = own.unwrap();
                 assert!(shared.iter().chain([&own]).all(finite), "{place}");
                 if target_rows == 200 {
                     let size = label(&[1.0, 1.0, 1.0]).abs();
                     for (row, predictor) in many.iter().zip(std::iter::repeat(&own)) {
-                        let wrong = dot(row, &predictor.coefficients[0]) - label(row);
+                        let wrong = dot(row, &predictor.predictor.coefficients[0]) - label(row);
                         assert!(wrong.abs() <= 1e-3 * size, "{place}: {wrong}");
                     }
                 }
@@ -473,7 +478,8 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .map(|(a, b)| (a - b).powi(2));
         squares.sum::<f64>() / test.len() as f64
     };
-    let with = over.shared_predictor(&data, &model, 0).unwrap().unwrap();
+    let with = over.shared_candidate(&data, &model, 0).unwrap().unwrap();
+    let with = with.predictor;
     let head = with.head.as_ref().unwrap();
     assert!(
         (head.coefficients[0][0] - 2.5).abs() < 0.2,
@@ -482,9 +488,10 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
     );
     let plain = oracle().fit(&data, &context).unwrap();
     let without = oracle()
-        .shared_predictor(&data, &plain, 0)
+        .shared_candidate(&data, &plain, 0)
         .unwrap()
-        .unwrap();
+        .unwrap()
+        .predictor;
     assert!(error(&with) < 1.5 * NOISE * NOISE, "{}", error(&with));
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
     let values = model.pool.as_ref().unwrap().values(features).unwrap();

@@ -56,27 +56,19 @@ fn study(outputs: usize, target_rows: usize, seed: u64) -> Study {
 }
 
 #[test]
-fn a_shared_model_knows_its_errors_in_k_numbers() {
+fn a_model_knows_what_the_guard_knows() {
     let study = study(1, 60, 4);
     let choice = &study.predictors().unwrap()[0];
     assert_eq!(choice.kind, PredictorKind::Shared, "{}", choice.reason);
     let model = SavedModel::from_study(&study, choice, "tunnel").unwrap();
     let uncertainty = &model.parts().uncertainty;
-    assert_eq!(uncertainty.basis, Basis::Representation);
-    assert_eq!(uncertainty.roots[0].nrows(), 2);
-    let held_out = choice.predictor().unwrap().held_out.unwrap();
-    assert!((uncertainty.noise[0] - held_out).abs() < 1e-12);
-    // R Rᵀ (G + λI) = σ² I
-    let phi = study.model().unwrap().representation.clone();
-    let all = study.data().target_statistics(0, TargetRows::All).unwrap();
-    let small = all.project(phi.linear().unwrap().matrix()).unwrap();
-    let lambda = ridge(&small, 0).unwrap().lambda;
+    assert_eq!(uncertainty.basis, Basis::Features);
+    // R Rᵀ is what the guard knows, widened by how little so few rows tell of the noise.
+    let belief = &choice.beliefs[0];
+    assert!((uncertainty.noise[0] - belief.noise * belief.spread()).abs() < 1e-12);
     let root = &uncertainty.roots[0];
-    let gram = small.gram_matrix();
-    let information = gram + faer::Scale(lambda) * faer::Mat::<f64>::identity(2, 2);
-    let product = root * root.transpose() * information;
-    let expected = faer::Scale(held_out) * faer::Mat::<f64>::identity(2, 2);
-    assert!((product - expected).norm_max() < 1e-10);
+    let expected = faer::Scale(belief.spread()) * &belief.covariance;
+    assert!((root * root.transpose() - expected).norm_max() < 1e-10);
 
     let provenance = model.provenance();
     assert_eq!(provenance.study, "tunnel");

@@ -10,6 +10,10 @@ use super::family::Family;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg::{self, Cholesky};
+use crate::train::Belief;
+
+/// Rows that the noise of the source tasks counts for.
+const NOISE_ROWS: f64 = 4.0;
 
 /// `w ↦ −2 log p(y | w)` as a quadratic form of task features, with what the family leaves open
 /// held at one member's.
@@ -120,6 +124,47 @@ impl Likelihood {
             &linalg::column(inner.solve(column.as_ref()).as_ref(), 0),
         );
         expected.iter().zip(&step).map(|(a, b)| a + b).collect()
+    }
+}
+
+impl Likelihood {
+    /// What is known of an output's function after the rows of the target have had their say: the doubt about a
+    /// member's function, and the doubt about which member it is, given as the covariance of its task features.
+    pub(super) fn belief(
+        &self,
+        family: &Family,
+        output: usize,
+        (mean_features, which): (&[f64], faer::MatRef<'_, f64>),
+        rows: &Statistics,
+        parameters: usize,
+    ) -> Belief {
+        let d = family.dim();
+        let expected = family.coefficients(mean_features, output);
+        let matrix = family.matrix(output);
+        let half = linalg::product(matrix, which);
+        let members = linalg::product(half.as_ref(), matrix.transpose());
+        let covariance = match &self.update.root {
+            None => members,
+            Some((lower, inner)) => {
+                // With `S = L Lᵀ`: what is open of a member is σ² L (σ² + Lᵀ G L)⁻¹ Lᵀ, and its mean keeps
+                // `1 − L (σ² + Lᵀ G L)⁻¹ Lᵀ G` of what the family says.
+                let solved = inner.solve(lower.transpose());
+                let open = linalg::product(lower.as_ref(), solved.as_ref());
+                let mut kept = linalg::product(open.as_ref(), self.update.gram.as_ref());
+                kept *= faer::Scale(-1.0);
+                (0..d).for_each(|i| kept[(i, i)] += 1.0);
+                let half = linalg::product(kept.as_ref(), members.as_ref());
+                linalg::product(half.as_ref(), kept.transpose())
+                    + faer::Scale(family.noise()) * &open
+            }
+        };
+        let misfit = self.misfit(mean_features, parameters).max(1.0);
+        Belief {
+            mean: self.updated(&expected, rows.moment(output)),
+            covariance: faer::Scale(misfit) * &covariance,
+            noise: family.noise() * misfit,
+            freedom: rows.count() as f64 + NOISE_ROWS,
+        }
     }
 }
 

@@ -67,7 +67,7 @@ use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
-use crate::train::RidgeSolver;
+use crate::train::{Belief, RidgeSolver};
 use likelihood::Likelihood;
 use posterior::{Landscape, Spread};
 
@@ -101,6 +101,14 @@ pub struct Identified {
     pub log_odds: f64,
     /// Noise variance that the family expects in them.
     pub noise: f64,
+}
+
+/// What was found of a target: its parameters, and its function.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    pub(crate) identified: Identified,
+    /// What is known of each output's function.
+    pub(crate) beliefs: Vec<Belief>,
 }
 
 /// What a likelihood says of a space.
@@ -152,6 +160,11 @@ impl Search<'_> {
     /// No rows, rows of other features, a family of other task features, or a breakdown of the
     /// numerics.
     pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
+        Ok(self.closely(rows, rng)?.identified)
+    }
+
+    /// The same with what is known of the target's function.
+    pub(crate) fn closely(&self, rows: &Statistics, rng: &mut Rng) -> Result<Found> {
         self.look(
             rows,
             |land, best, limit, rng| land.extent(best, limit, rng),
@@ -160,7 +173,7 @@ impl Search<'_> {
     }
 
     /// The same with a rough region, for predictors alone.
-    pub(crate) fn roughly(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
+    pub(crate) fn roughly(&self, rows: &Statistics, rng: &mut Rng) -> Result<Found> {
         self.look(
             rows,
             |land, best, limit, rng| land.surroundings(best, limit, rng),
@@ -168,7 +181,7 @@ impl Search<'_> {
         )
     }
 
-    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<Identified> {
+    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<Found> {
         self.check(rows)?;
         if rows.count() == 0 {
             return Err(Error::State(
@@ -197,14 +210,14 @@ impl Search<'_> {
             high,
             spread,
         } = self.explore(&likelihood, region, rng)?;
-        let coefficients = (0..rows.outputs())
-            .map(|output| {
-                let expected = self.family.coefficients(&spread.mean_features, output);
-                likelihood.updated(&expected, rows.moment(output))
-            })
+        let which = spread.covariance();
+        let member = (spread.mean_features.as_slice(), which.as_ref());
+        let beliefs: Vec<Belief> = (0..rows.outputs())
+            .map(|output| likelihood.belief(self.family, output, member, rows, self.space.dim()))
             .collect();
+        let coefficients = beliefs.iter().map(|belief| belief.mean.clone()).collect();
         let occam = self.landscape(&likelihood, |land| land.occam(least, rows.count(), rng))?;
-        Ok(Identified {
+        let identified = Identified {
             task: best,
             low,
             high,
@@ -213,6 +226,10 @@ impl Search<'_> {
             coefficients,
             log_odds: -0.5 * least + occam - own_evidence(rows)?,
             noise: self.family.noise(),
+        };
+        Ok(Found {
+            identified,
+            beliefs,
         })
     }
 

@@ -255,6 +255,17 @@ pub(super) struct Spread {
     pub(super) draws: Vec<Vec<f64>>,
 }
 
+impl Spread {
+    /// The covariance of their task features.
+    pub(super) fn covariance(&self) -> Mat<f64> {
+        let mean = &self.mean_features;
+        Mat::from_fn(mean.len(), mean.len(), |i, j| {
+            let value = self.second_moment[(i, j)] - mean[i] * mean[j];
+            if i == j { value.max(0.0) } else { value }
+        })
+    }
+}
+
 fn stretch(low: &mut [f64], high: &mut [f64], task: &[f64]) {
     for (i, &value) in task.iter().enumerate() {
         low[i] = low[i].min(value);

@@ -12,7 +12,7 @@ use crate::features::apply_row;
 use crate::linalg;
 use crate::space::{Space, TaskSpace as _};
 use crate::target::Target;
-use crate::train::pooled::{Candidate, allocate};
+use crate::train::pooled::{SourceTask, allocate};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
@@ -72,10 +72,10 @@ impl Strategy for Kin {
                 reason: "one of all tasks, so that none stays unseen".into(),
             });
         }
-        let candidates: Vec<Candidate> = tasks
+        let candidates: Vec<SourceTask> = tasks
             .iter()
             .zip(&left)
-            .map(|(task, &left)| Candidate {
+            .map(|(task, &left)| SourceTask {
                 features: apply_row(context.features, task),
                 rows: context.rows_of(task),
                 left,

@@ -9,9 +9,9 @@ use super::Study;
 use super::identify::KnownFamily;
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
-use crate::identify::Identified;
+use crate::identify::Found;
 use crate::model::{self, Model, Phi};
-use crate::train::{Choice, Predictor, TrainContext, Trainer, guard};
+use crate::train::{Candidate, Choice, TrainContext, Trainer, guard};
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
 /// follow depend on it.
@@ -31,11 +31,11 @@ pub(super) struct Cache {
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
     /// By target and the rows that it had.
-    own: Mutex<HashMap<(usize, usize), Option<Predictor>>>,
+    own: Mutex<HashMap<(usize, usize), Option<Candidate>>>,
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
-    pub(super) members: Mutex<HashMap<(usize, bool), (u64, Identified)>>,
+    pub(super) members: Mutex<HashMap<(usize, bool), (u64, Found)>>,
 }
 
 /// A target, the rows that were used, and how many it had in all.
@@ -52,7 +52,7 @@ impl Cache {
 }
 
 impl Cache {
-    fn own(&self) -> MutexGuard<'_, HashMap<(usize, usize), Option<Predictor>>> {
+    fn own(&self) -> MutexGuard<'_, HashMap<(usize, usize), Option<Candidate>>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -196,14 +196,14 @@ impl Study {
     }
 
     /// What a target's rows give by themselves in the oracle's own way, kept while they stay.
-    fn own(&self, target: usize) -> Result<Option<Predictor>> {
+    fn own(&self, target: usize) -> Result<Option<Candidate>> {
         let key = (target, self.data.target_rows(target));
         let known = self.cache.own().get(&key).cloned();
         if let Some(known) = known {
             return Ok(known);
         }
         let trainer = self.config.oracle.trainer()?;
-        let own = trainer.own_predictor(&self.data, target)?;
+        let own = trainer.own_candidate(&self.data, target)?;
         self.cache.own().insert(key, own.clone());
         Ok(own)
     }

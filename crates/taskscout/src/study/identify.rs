@@ -6,7 +6,7 @@ use super::Study;
 use crate::data::{Stage, Statistics, TargetRows};
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{Family, Identified, Search, is_solvable};
+use crate::identify::{Family, Found, Identified, Search, is_solvable};
 use crate::linalg;
 use crate::model::{Model, Phi, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
@@ -75,7 +75,7 @@ impl Study {
                 return Ok(None);
             };
             let search = self.search(&family);
-            let identified = match rows {
+            let found = match rows {
                 TargetRows::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
@@ -83,7 +83,8 @@ impl Study {
                 }
             };
             return Ok(Some(Member {
-                identified,
+                identified: found.identified,
+                beliefs: found.beliefs,
                 basis: None,
             }));
         }
@@ -99,12 +100,13 @@ impl Study {
         };
         let statistics = under.target_statistics(target, rows)?;
         let (search, mut rng) = (self.search(&family), self.finder(target, rows));
-        let identified = match rows {
-            TargetRows::All => search.identify(&statistics, &mut rng)?,
+        let found = match rows {
+            TargetRows::All => search.closely(&statistics, &mut rng)?,
             _ => search.roughly(&statistics, &mut rng)?,
         };
         Ok(Some(Member {
-            identified,
+            identified: found.identified,
+            beliefs: found.beliefs,
             basis: Some(phi.clone()),
         }))
     }
@@ -126,7 +128,7 @@ impl Study {
     }
 
     /// What all rows of a target say, kept for this version of the data.
-    fn known_member(&self, target: usize, stable: bool, search: &Search<'_>) -> Result<Identified> {
+    fn known_member(&self, target: usize, stable: bool, search: &Search<'_>) -> Result<Found> {
         let key = (target, stable);
         let version = self.data.version();
         let lock = || {
@@ -141,7 +143,7 @@ impl Study {
             return Ok(known.clone());
         }
         let rows = self.data.target_statistics(target, TargetRows::All)?;
-        let found = search.identify(&rows, &mut self.finder(target, TargetRows::All))?;
+        let found = search.closely(&rows, &mut self.finder(target, TargetRows::All))?;
         lock().insert(key, (version, found.clone()));
         Ok(found)
     }

@@ -11,9 +11,11 @@
 //! | [`ridge`] | one task on its own |
 //! | [`guard`] | picks the target's predictor so that transfer never costs more than it gives |
 
+mod belief;
 mod conjugate;
 mod erm;
 mod exact;
+mod gram_root;
 pub mod guard;
 mod initial;
 mod kronecker;
@@ -25,9 +27,10 @@ mod stack;
 mod staged;
 mod task_map;
 
+pub use belief::Belief;
 pub use erm::Erm;
 pub use exact::Exact;
-pub use guard::{Choice, Head, Predictor, PredictorKind};
+pub use guard::{Candidate, Choice, Head, Predictor, PredictorKind};
 pub(crate) use kronecker::Problem;
 pub use kronecker::{Projected, ridge_map};
 pub use mllam::Mllam;
@@ -153,17 +156,17 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The predictor of a target by what was learnt from all tasks, with its held-out error, for
+    /// The predictor of a target by what was learnt from all tasks, with how it does on rows left out, for
     /// oracles that have their own way to one; none leaves it to the [`guard`].
     ///
     /// # Errors
     /// As [`Trainer::fit`].
-    fn shared_predictor(
+    fn shared_candidate(
         &self,
         _data: &TaskData,
         _model: &Model,
         _target: usize,
-    ) -> Result<Option<Predictor>> {
+    ) -> Result<Option<Candidate>> {
         Ok(None)
     }
 
@@ -172,7 +175,7 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`Trainer::fit`].
-    fn own_predictor(&self, _data: &TaskData, _target: usize) -> Result<Option<Predictor>> {
+    fn own_candidate(&self, _data: &TaskData, _target: usize) -> Result<Option<Candidate>> {
         Ok(None)
     }
 }

@@ -8,6 +8,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
+use super::belief::{Belief, least_noise};
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -169,6 +170,24 @@ impl RidgeSolver {
             noise: spectrum.noise(lambda),
             freedom: spectrum.freedom(lambda),
             log_evidence: spectrum.log_evidence(lambda),
+        }
+    }
+}
+
+impl RidgeSolver {
+    /// The fit as what is known of the function, for labels of such squares: its covariance is `σ² (G + λI)⁻¹`.
+    pub(crate) fn belief(&self, fit: &RidgeFit, square: f64) -> Belief {
+        let rows = self.count as f64;
+        let noise = fit.noise.max(least_noise(square, rows));
+        let d = self.values.len();
+        let scaled = Mat::from_fn(d, d, |i, j| {
+            self.vectors[(i, j)] * (noise / (self.values[j] + fit.lambda)).sqrt()
+        });
+        Belief {
+            mean: fit.coefficients.clone(),
+            covariance: linalg::product(scaled.as_ref(), scaled.transpose()),
+            noise,
+            freedom: rows.max(1.0),
         }
     }
 }

@@ -1,59 +1,68 @@
 //! The candidate that is a member of the source family.
 
-use super::{Head, Identify, Member, Predictor, PredictorKind, comparable, mean_errors};
+use super::{Candidate, Head, HeldOut, Identify, Member, Predictor, PredictorKind, comparable};
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::identify::Identified;
 use crate::model::{Phi, Representation as _};
 use crate::train::FoldFit;
 
-/// The candidate with its held-out error, and what was found of its parameters.
+/// The odds of a member of the source family, by whether its marginal likelihood speaks for it: that knows more than
+/// a few noisy rows held out do.
+const MEMBER: f64 = 40.0;
+const NO_MEMBER: f64 = 0.1;
+
+/// The candidate with how it does on folds left out, and what was found of its parameters.
 pub(super) fn candidate(
     data: &TaskData,
     target: usize,
     representation: &Phi,
     folds: &[FoldFit],
     identify: Identify<'_>,
-) -> Result<Option<(Predictor, Identified)>> {
+) -> Result<Option<(Candidate, Identified)>> {
     let Some(member) = identify(target, TargetRows::All, representation)? else {
         return Ok(None);
     };
-    let held_out = held_out(data, target, folds, identify)?;
-    let predictor = predictor(data, &member, held_out);
-    Ok(Some((predictor, member.identified)))
+    let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
+    let mut held_out = Vec::new();
+    if comparable(data, target, &fitted) {
+        for fit in folds {
+            let rows = TargetRows::Without(fit.fold);
+            // What cannot be found without a fold cannot be judged.
+            let Some(member) = identify(target, rows, &fit.representation)? else {
+                return Ok(None);
+            };
+            held_out.push(judge(data, target, fit.fold, &member)?);
+        }
+    }
+    let candidate = Candidate {
+        predictor: predictor(data, &member),
+        beliefs: on_features(&member).unwrap_or_default(),
+        odds: if member.identified.belongs() {
+            MEMBER
+        } else {
+            NO_MEMBER
+        },
+        held_out,
+    };
+    Ok(Some((candidate.scored(data, target), member.identified)))
 }
 
-/// Mean squared error on the folds left out one by one.
-fn held_out(
-    data: &TaskData,
-    target: usize,
-    folds: &[FoldFit],
-    identify: Identify<'_>,
-) -> Result<Option<f64>> {
-    let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
-    if !comparable(data, target, &fitted) {
-        return Ok(None);
-    }
-    let mut total = 0.0;
-    for FoldFit {
-        fold,
-        representation,
-    } in folds
-    {
-        let Some(member) = identify(target, TargetRows::Without(*fold), representation)? else {
-            return Ok(None);
-        };
-        let unseen = under(data, target, *fold, member.basis.as_ref())?;
-        total += member
-            .identified
-            .coefficients
-            .iter()
-            .enumerate()
-            .map(|(output, coefficients)| unseen.residual(output, coefficients))
-            .sum::<f64>();
-    }
-    let errors = mean_errors(data, target, &fitted, &[total]);
-    Ok(errors.first().copied())
+fn judge(data: &TaskData, target: usize, fold: usize, member: &Member) -> Result<HeldOut> {
+    let unseen = under(data, target, fold, member.basis.as_ref())?;
+    let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
+    let coefficients = match &member.basis {
+        None => judged.coefficients,
+        Some(Phi::Linear(linear)) => {
+            let on_features = |c: &Vec<f64>| linear.coefficients(c);
+            judged.coefficients.iter().map(on_features).collect()
+        }
+        Some(_) => Vec::new(),
+    };
+    Ok(HeldOut {
+        coefficients,
+        ..judged
+    })
 }
 
 /// A fold's statistics on what coefficients are on.
@@ -65,7 +74,22 @@ fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Re
     }
 }
 
-fn predictor(data: &TaskData, member: &Member, held_out: Option<f64>) -> Predictor {
+/// What is known of the member on the features, where no network stands between.
+fn on_features(member: &Member) -> Option<Vec<crate::train::Belief>> {
+    match &member.basis {
+        None => Some(member.beliefs.clone()),
+        Some(Phi::Linear(linear)) => Some(
+            member
+                .beliefs
+                .iter()
+                .map(|belief| belief.mapped(linear.matrix()))
+                .collect(),
+        ),
+        Some(_) => None,
+    }
+}
+
+fn predictor(data: &TaskData, member: &Member) -> Predictor {
     let found = &member.identified.coefficients;
     let (coefficients, head) = match &member.basis {
         None => (found.clone(), None),
@@ -82,6 +106,6 @@ fn predictor(data: &TaskData, member: &Member, held_out: Option<f64>) -> Predict
         kind: PredictorKind::Identified,
         coefficients,
         head,
-        held_out,
+        held_out: None,
     }
 }

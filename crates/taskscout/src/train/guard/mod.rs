@@ -8,30 +8,30 @@
 //! | identified | which member of the source family it is: `dim w` numbers ([`crate::identify`]) |
 //!
 //! They compete on rows of the target that they have not seen: the folds of the target are left
-//! out one at a time, *of the joint fit too*, or the comparison would leak. Held-out errors of a few
-//! thousand noisy rows cannot rank predictors that are all good; where the marginal likelihood
-//! speaks for a member of the family, it is taken unless held-out rows speak against it.
+//! out one at a time, *of the joint fit too*, or the comparison would leak. What is judged is the
+//! density that a candidate gives to the labels left out, its own doubt counted ([`Belief`]): held-out errors of noisy
+//! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
+//! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
+mod candidate;
 mod identified;
-mod kin;
 mod on_features;
 mod on_rows;
-mod verdict;
+mod stacking;
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
+pub use self::candidate::{Candidate, HeldOut};
 use super::FoldFit;
+use super::belief::Belief;
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::Identified;
 use crate::model::{Model, Phi, Representation as _};
 
-/// Rows that every fold must have for held-out errors to mean anything.
-const MIN_FOLD_ROWS: usize = 2;
-
-/// Part of the labels' squares that is rounding, not error.
-const ROUNDING: f64 = 1e-12;
+/// Rows that every fold must have for held-out rows to mean anything.
+const MIN_FOLD_ROWS: usize = 1;
 
 /// The kinds of predictor that compete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,6 +56,16 @@ impl PredictorKind {
         Self::TargetOnly,
         Self::Identified,
     ];
+}
+
+impl PredictorKind {
+    /// What is expected beforehand of a kind, relative to target-only: source tasks are collected because they help.
+    fn odds(self) -> f64 {
+        match self {
+            Self::Shared => 10.0,
+            Self::SharedResidual | Self::TargetOnly | Self::Identified => 1.0,
+        }
+    }
 }
 
 impl std::fmt::Display for PredictorKind {
@@ -127,12 +137,19 @@ impl Predictor {
 pub struct Choice {
     /// The target's name.
     pub target: String,
-    /// The chosen kind.
+    /// The kind of the candidate with the largest weight.
     pub kind: PredictorKind,
     /// Why, in one sentence.
     pub reason: String,
+    /// What the target gets: the mean of the candidates by their weights, or the one of largest weight where they
+    /// stand on different networks.
+    pub returned: Predictor,
+    /// What is known of each output's function by it, on the features; empty where a network stands between.
+    pub beliefs: Vec<Belief>,
     /// All candidates.
     pub candidates: Vec<Predictor>,
+    /// Their weights, which add up to one.
+    pub weights: Vec<f64>,
     /// The target's parameters as a member of the source family, where they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identified: Option<Identified>,
@@ -147,10 +164,10 @@ impl Choice {
             .find(|candidate| candidate.kind == kind)
     }
 
-    /// The chosen predictor.
+    /// What the target gets.
     #[must_use]
     pub fn predictor(&self) -> Option<&Predictor> {
-        self.candidate(self.kind)
+        Some(&self.returned)
     }
 }
 
@@ -158,7 +175,7 @@ impl Choice {
 pub type Alone<'a> = &'a dyn Fn(usize, TargetRows) -> Result<Option<Phi>>;
 
 /// What a target's rows give by themselves in the oracle's own way, if it has one.
-pub type Own<'a> = &'a dyn Fn(usize) -> Result<Option<Predictor>>;
+pub type Own<'a> = &'a dyn Fn(usize) -> Result<Option<Candidate>>;
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
@@ -170,6 +187,8 @@ pub type Identify<'a> = &'a dyn Fn(usize, TargetRows, &Phi) -> Result<Option<Mem
 pub struct Member {
     /// What was found.
     pub identified: Identified,
+    /// What is known of its function, one belief an output.
+    pub beliefs: Vec<Belief>,
     /// `φ`.
     pub basis: Option<Phi>,
 }
@@ -179,7 +198,7 @@ pub struct Member {
 pub struct Hooks<'a> {
     /// What a target can learn by itself ([`super::Trainer::alone`]).
     pub alone: Alone<'a>,
-    /// What its rows give by themselves in the oracle's own way ([`super::Trainer::own_predictor`]).
+    /// What its rows give by themselves in the oracle's own way ([`super::Trainer::own_candidate`]).
     pub own: Own<'a>,
     /// What it is as a member of the source family.
     pub identify: Option<Identify<'a>>,
@@ -211,18 +230,11 @@ pub fn choose(
         .iter()
         .map(|&target| {
             let rows = check_rows(data, target)?;
-            let shared = oracle.shared_predictor(data, model, target)?;
+            let shared = oracle.shared_candidate(data, model, target)?;
             if shared.is_some() || model.pool.is_some() {
-                let mut candidates: Vec<Predictor> = shared.into_iter().collect();
+                let mut candidates: Vec<Candidate> = shared.into_iter().collect();
                 candidates.extend(own(target)?);
-                let (kind, reason) = kin::verdict(data, target, &candidates, rows)?;
-                return Ok(Choice {
-                    target: data.targets()[target].name.clone(),
-                    kind,
-                    reason,
-                    candidates,
-                    identified: None,
-                });
+                return settle(data, target, candidates, None, rows);
             }
             let mut candidates = match &model.representation {
                 Phi::Linear(linear) => on_features::candidates(data, target, linear, folds)?,
@@ -243,25 +255,87 @@ pub fn choose(
                 }
                 None => None,
             };
-            let (mut found, mut doubt) = (None, None);
-            if let Some((predictor, identified)) = member {
-                if identified.belongs() {
-                    let apart = |other: &Predictor| verdict::apart(data, target, &predictor, other);
-                    doubt = Some(verdict::doubts(&candidates, &identified, rows, apart)?);
-                }
-                candidates.push(predictor);
-                found = Some(identified);
-            }
-            let (kind, reason) = verdict::verdict(&candidates, doubt.as_deref(), rows);
-            Ok(Choice {
-                target: data.targets()[target].name.clone(),
-                kind,
-                reason,
-                candidates,
-                identified: found,
-            })
+            let (member, found) = member.unzip();
+            candidates.extend(member);
+            settle(data, target, candidates, found, rows)
         })
         .collect()
+}
+
+/// Weighs the candidates, and takes their mean.
+fn settle(
+    data: &TaskData,
+    target: usize,
+    candidates: Vec<Candidate>,
+    identified: Option<Identified>,
+    rows: usize,
+) -> Result<Choice> {
+    let belongs = identified.as_ref().is_some_and(Identified::belongs);
+    let compared = stacking::weights(&candidates);
+    let wanted = match &compared {
+        Some(weights) => {
+            (0..weights.len()).reduce(|a, b| if weights[b] > weights[a] { b } else { a })
+        }
+        None => favourite(&candidates, belongs),
+    };
+    let Some(lead) = wanted else {
+        return Err(Error::State(
+            "there is no candidate to predict a target with".into(),
+        ));
+    };
+    let mut only = vec![0.0; candidates.len()];
+    only[lead] = 1.0;
+    let (weights, reason) = match compared {
+        Some(weights) if candidates.len() > 1 => {
+            let reason = stacking::reason(&candidates, &weights, lead);
+            (weights, reason)
+        }
+        Some(_) => (
+            only.clone(),
+            "no source task of the same kind is known, so the target's own rows are taken".into(),
+        ),
+        None => (only.clone(), too_few(rows, candidates[lead].predictor.kind)),
+    };
+    // Different networks have no mean: the favourite stands for them.
+    let (weights, returned) = match stacking::mean(&candidates, &weights, lead) {
+        Some(mean) => (weights, mean),
+        None => (only, candidates[lead].predictor.clone()),
+    };
+    Ok(Choice {
+        target: data.targets()[target].name.clone(),
+        kind: candidates[lead].predictor.kind,
+        reason,
+        returned,
+        beliefs: stacking::beliefs(data, target, &candidates, &weights).unwrap_or_default(),
+        candidates: candidates.into_iter().map(|one| one.predictor).collect(),
+        weights,
+        identified,
+    })
+}
+
+/// What is taken where nothing can be compared.
+fn favourite(candidates: &[Candidate], belongs: bool) -> Option<usize> {
+    let of = |kind| candidates.iter().position(|one| one.predictor.kind == kind);
+    belongs
+        .then(|| of(PredictorKind::Identified))
+        .flatten()
+        .or_else(|| of(PredictorKind::Shared))
+        .or_else(|| (!candidates.is_empty()).then_some(0))
+}
+
+/// Why the favourite is taken.
+fn too_few(rows: usize, kind: PredictorKind) -> String {
+    match kind {
+        PredictorKind::TargetOnly => {
+            "no source task of the same kind is known, so the target's own rows are taken".into()
+        }
+        PredictorKind::Identified => format!(
+            "{rows} target rows are too few to hold some out, and they speak for a member of the source family"
+        ),
+        kind => format!(
+            "{rows} target rows are too few to compare on held-out ones, so the {kind} predictor is taken"
+        ),
+    }
 }
 
 /// What the targets alone can do: the baseline of every comparison, and the resort when no
@@ -279,24 +353,19 @@ pub fn target_only(
         .iter()
         .map(|&target| {
             check_rows(data, target)?;
-            if let Some(own) = own(target)? {
-                return Ok(Choice {
-                    target: data.targets()[target].name.clone(),
-                    kind: PredictorKind::TargetOnly,
-                    reason: why.to_owned(),
-                    candidates: vec![own],
-                    identified: None,
-                });
-            }
-            let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
-                .map(|fold| on_rows::Fold { fold, shared: None })
-                .collect();
+            let candidates = match own(target)? {
+                Some(own) => vec![own],
+                None => {
+                    let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
+                        .map(|fold| on_rows::Fold { fold, shared: None })
+                        .collect();
+                    on_rows::candidates(data, target, None, &folds, alone)?
+                }
+            };
+            let rows = data.target_rows(target);
             Ok(Choice {
-                target: data.targets()[target].name.clone(),
-                kind: PredictorKind::TargetOnly,
                 reason: why.to_owned(),
-                candidates: on_rows::candidates(data, target, None, &folds, alone)?,
-                identified: None,
+                ..settle(data, target, candidates, None, rows)?
             })
         })
         .collect()
@@ -329,32 +398,4 @@ fn comparable(data: &TaskData, target: usize, folds: &[usize]) -> bool {
 pub(super) fn comparable_folds(data: &TaskData, target: usize) -> Option<Vec<usize>> {
     let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
     comparable(data, target, &folds).then_some(folds)
-}
-
-/// Mean squared errors from totals over the folds compared on; differences at the level of
-/// rounding are no differences.
-pub(super) fn mean_errors(
-    data: &TaskData,
-    target: usize,
-    folds: &[usize],
-    totals: &[f64],
-) -> Vec<f64> {
-    let held_out = folds
-        .iter()
-        .map(|&fold| &data.targets()[target].folds[fold]);
-    let (mut labels, mut squares) = (0, 0.0);
-    for fold in held_out {
-        labels += fold.count() * fold.outputs();
-        squares += (0..fold.outputs())
-            .map(|output| fold.square(output))
-            .sum::<f64>();
-    }
-    let floor = ROUNDING * squares;
-    totals
-        .iter()
-        .map(|&total| {
-            let known = if total.is_nan() { f64::INFINITY } else { total };
-            known.max(floor) / labels as f64
-        })
-        .collect()
 }

@@ -1,80 +1,79 @@
 //! The candidates where `φ` is a matrix: all of them are coefficients on features, and statistics
 //! are enough to fit and to compare them.
 
-use super::{Predictor, PredictorKind, comparable, mean_errors};
+use super::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::train::FoldFit;
+use crate::train::belief::Belief;
 use crate::train::ridge::RidgeSolver;
 
-/// All candidates for a target, with their held-out errors.
+/// A kind of predictor with what it knows, one belief an output.
+type Fitted = (PredictorKind, Vec<Belief>);
+
+/// All candidates for a target, with how they do on folds left out.
 pub(super) fn candidates(
     data: &TaskData,
     target: usize,
     representation: &Linear,
     folds: &[FoldFit],
-) -> Result<Vec<Predictor>> {
+) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
-    let fitted = fit_candidates(&everything, representation)?;
-    let errors = held_out_errors(data, target, folds)?;
-    Ok(fitted
+    let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation)?
         .into_iter()
-        .enumerate()
-        .map(|(index, (kind, coefficients))| Predictor {
-            kind,
-            coefficients,
-            head: None,
-            held_out: errors.as_ref().map(|errors| errors[index]),
+        .map(|(kind, beliefs)| Candidate {
+            predictor: Predictor {
+                kind,
+                coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+                head: None,
+                held_out: None,
+            },
+            beliefs,
+            odds: kind.odds(),
+            held_out: Vec::new(),
         })
+        .collect();
+    let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
+    if comparable(data, target, &held_out) {
+        for fit in folds {
+            let Some(representation) = fit.representation.linear() else {
+                return Err(Error::State(
+                    "an oracle gave a matrix for all rows, but another representation for a fold"
+                        .into(),
+                ));
+            };
+            let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
+            let unseen = &data.targets()[target].folds[fit.fold];
+            let fitted = fit_candidates(&seen, representation)?;
+            for (candidate, (_, beliefs)) in candidates.iter_mut().zip(fitted) {
+                candidate
+                    .held_out
+                    .push(HeldOut::judge(fit.fold, &beliefs, unseen, 1.0)?);
+            }
+        }
+    }
+    Ok(candidates
+        .into_iter()
+        .map(|candidate| candidate.scored(data, target))
         .collect())
 }
 
-/// Mean squared held-out error of each kind, in the order of [`fit_candidates`].
-fn held_out_errors(data: &TaskData, target: usize, folds: &[FoldFit]) -> Result<Option<Vec<f64>>> {
-    let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
-    if !comparable(data, target, &held_out) {
-        return Ok(None);
-    }
-    let mut totals = [0.0; 3];
-    for fit in folds {
-        let Some(representation) = fit.representation.linear() else {
-            return Err(Error::State(
-                "an oracle gave a matrix for all rows, but another representation for a fold"
-                    .into(),
-            ));
-        };
-        let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
-        let unseen = &data.targets()[target].folds[fit.fold];
-        for (total, (_, coefficients)) in totals
-            .iter_mut()
-            .zip(fit_candidates(&seen, representation)?)
-        {
-            *total += (0..unseen.outputs())
-                .map(|o| unseen.residual(o, &coefficients[o]))
-                .sum::<f64>();
-        }
-    }
-    Ok(Some(mean_errors(data, target, &held_out, &totals)))
-}
-
 /// Fits every kind of predictor to rows of the target, given a representation.
-fn fit_candidates(
-    rows: &Statistics,
-    representation: &Linear,
-) -> Result<Vec<(PredictorKind, Vec<Vec<f64>>)>> {
+fn fit_candidates(rows: &Statistics, representation: &Linear) -> Result<Vec<Fitted>> {
     let solver = RidgeSolver::new(rows)?;
     let projected = rows.project(representation.matrix())?;
     let small = RidgeSolver::new(&projected)?;
     let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
     for output in 0..rows.outputs() {
-        alone.push(
-            solver
-                .fit(rows.moment(output), rows.square(output))
-                .coefficients,
-        );
-        let head = small.fit(projected.moment(output), projected.square(output));
-        let transfer = representation.coefficients(&head.coefficients);
+        let square = rows.square(output);
+        let own = solver.fit(rows.moment(output), square);
+        alone.push(solver.belief(&own, square));
+        let head = small.fit(projected.moment(output), square);
+        let transfer = Belief {
+            mean: representation.coefficients(&head.coefficients),
+            ..small.belief(&head, square).mapped(representation.matrix())
+        };
         corrected.push(add_residual(rows, output, &solver, &transfer));
         shared.push(transfer);
     }
@@ -85,22 +84,30 @@ fn fit_candidates(
     ])
 }
 
-/// The predictor plus a ridge fit of what it leaves over.
+/// The predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
 fn add_residual(
     rows: &Statistics,
     output: usize,
     solver: &RidgeSolver,
-    predictor: &[f64],
-) -> Vec<f64> {
-    let mut left: Vec<f64> = predictor.iter().map(|_| 0.0).collect();
-    crate::linalg::packed::multiply_add(rows.gram(), predictor, &mut left);
+    transfer: &Belief,
+) -> Belief {
+    let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
+    crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
     left.iter_mut()
         .zip(rows.moment(output))
         .for_each(|(fit, moment)| *fit = moment - *fit);
-    let residual = solver.fit(&left, rows.residual(output, predictor).max(0.0));
-    predictor
-        .iter()
-        .zip(&residual.coefficients)
-        .map(|(a, b)| a + b)
-        .collect()
+    let square = rows.residual(output, &transfer.mean).max(0.0);
+    let residual = solver.fit(&left, square);
+    let belief = solver.belief(&residual, rows.square(output));
+    Belief {
+        mean: transfer
+            .mean
+            .iter()
+            .zip(&residual.coefficients)
+            .map(|(a, b)| a + b)
+            .collect(),
+        covariance: belief.covariance + &transfer.covariance,
+        noise: belief.noise,
+        freedom: belief.freedom,
+    }
 }

@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
-use super::{Alone, Head, Predictor, PredictorKind, comparable, mean_errors};
+use super::{Alone, Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{Phi, Representation as _};
+use crate::train::belief::Belief;
 use crate::train::ridge::RidgeSolver;
 use crate::train::stack::Stack;
 
-/// A candidate's coefficients on `z`, one vector an output.
-type OnStack = Vec<Vec<f64>>;
+/// What a candidate knows on `z`, one belief an output.
+type OnStack = Vec<Belief>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
@@ -19,7 +20,7 @@ pub(super) struct Fold<'a> {
     pub(super) shared: Option<&'a Phi>,
 }
 
-/// All candidates for a target, with their held-out errors. Both ways to learn from the target
+/// All candidates for a target, with how they do on folds left out. Both ways to learn from the target
 /// alone, on features and by a network, go by the name of target-only; the better one stands for
 /// it.
 pub(super) fn candidates(
@@ -28,48 +29,80 @@ pub(super) fn candidates(
     shared: Option<&Phi>,
     folds: &[Fold<'_>],
     alone: Alone<'_>,
-) -> Result<Vec<Predictor>> {
+) -> Result<Vec<Candidate>> {
     let features = data.feature_dim();
     let own = alone(target, TargetRows::All)?;
     let stack = Stack::of(features, shared, own.as_ref());
     let fitted = fit(&statistics(data, target, &stack, |_| true)?, &stack)?;
-    let held_out: Vec<usize> = folds.iter().map(|fold| fold.fold).collect();
-    let errors = if comparable(data, target, &held_out) {
-        let mut totals = vec![0.0; fitted.len()];
-        for Fold { fold, shared } in folds {
+    let held_out = held_out(data, target, folds, alone)?;
+    let mut out: Vec<Candidate> = Vec::new();
+    for (index, (kind, beliefs)) in fitted.into_iter().enumerate() {
+        // What could not be fitted without a fold cannot be judged, so it does not win.
+        let judged = held_out.iter().map(|(fold, all)| {
+            all.get(index).cloned().unwrap_or_else(|| HeldOut {
+                fold: *fold,
+                log_density: f64::NEG_INFINITY,
+                squares: f64::INFINITY,
+                variance: 0.0,
+                coefficients: Vec::new(),
+            })
+        });
+        let candidate = Candidate {
+            predictor: unstack(kind, &beliefs, &stack),
+            odds: kind.odds(),
+            held_out: judged.collect(),
+            beliefs: if stack.dim() == features {
+                beliefs
+            } else {
+                Vec::new()
+            },
+        }
+        .scored(data, target);
+        let rival = out
+            .iter_mut()
+            .find(|known| known.predictor.kind == candidate.predictor.kind);
+        match rival {
+            // Without rows to compare on, what the oracle itself learns stands for the target.
+            Some(known) if known.predictor.held_out < candidate.predictor.held_out => {}
+            Some(known) => *known = candidate,
+            None => out.push(candidate),
+        }
+    }
+    Ok(out)
+}
+
+/// For each fold left out, how every candidate does on it.
+fn held_out(
+    data: &TaskData,
+    target: usize,
+    folds: &[Fold<'_>],
+    alone: Alone<'_>,
+) -> Result<Vec<(usize, Vec<HeldOut>)>> {
+    let features = data.feature_dim();
+    let wanted: Vec<usize> = folds.iter().map(|fold| fold.fold).collect();
+    if !comparable(data, target, &wanted) {
+        return Ok(Vec::new());
+    }
+    folds
+        .iter()
+        .map(|Fold { fold, shared }| {
             let own = alone(target, TargetRows::Without(*fold))?;
             let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
-            let fitted = fit(&seen, &stack)?;
-            for (index, total) in totals.iter_mut().enumerate() {
-                // What could not be fitted without a fold cannot be judged, so it does not win.
-                *total += fitted.get(index).map_or(f64::INFINITY, |(_, candidate)| {
-                    (0..unseen.outputs())
-                        .map(|output| unseen.residual(output, &candidate[output]))
-                        .sum()
-                });
-            }
-        }
-        Some(mean_errors(data, target, &held_out, &totals))
-    } else {
-        None
-    };
-    let mut out: Vec<Predictor> = Vec::new();
-    for (index, (kind, candidate)) in fitted.iter().enumerate() {
-        let predictor = Predictor {
-            held_out: errors.as_ref().map(|errors| errors[index]),
-            ..unstack(*kind, candidate, &stack)
-        };
-        let rival = out.iter_mut().find(|known| known.kind == predictor.kind);
-        match rival {
-            // Without rows to compare on, what the oracle itself learns stands for the target.
-            Some(known) if known.held_out < predictor.held_out => {}
-            Some(known) => *known = predictor,
-            None => out.push(predictor),
-        }
-    }
-    Ok(out)
+            let judged = fit(&seen, &stack)?
+                .into_iter()
+                .map(|(_, beliefs)| {
+                    let mut judged = HeldOut::judge(*fold, &beliefs, &unseen, 1.0)?;
+                    if stack.dim() != features {
+                        judged.coefficients.clear();
+                    }
+                    Ok(judged)
+                })
+                .collect::<Result<_>>()?;
+            Ok((*fold, judged))
+        })
+        .collect()
 }
 
 fn statistics(
@@ -109,50 +142,51 @@ fn fit(rows: &Statistics, stack: &Stack<'_>) -> Result<Vec<(PredictorKind, OnSta
 fn ridge_on(rows: &Statistics, columns: Range<usize>) -> Result<OnStack> {
     let part = rows.select(columns.clone())?;
     let solver = RidgeSolver::new(&part)?;
+    let columns: Vec<usize> = columns.collect();
     Ok((0..rows.outputs())
         .map(|output| {
-            let mut all = vec![0.0; rows.dim()];
             let fit = solver.fit(part.moment(output), part.square(output));
-            all[columns.clone()].copy_from_slice(&fit.coefficients);
-            all
+            solver
+                .belief(&fit, part.square(output))
+                .placed(&columns, rows.dim())
         })
         .collect())
 }
 
 /// A predictor plus a ridge fit, on some columns, of what it leaves over.
-fn add_residual(
-    rows: &Statistics,
-    columns: Range<usize>,
-    predictor: &[Vec<f64>],
-) -> Result<OnStack> {
+fn add_residual(rows: &Statistics, columns: Range<usize>, predictor: &[Belief]) -> Result<OnStack> {
     let solver = RidgeSolver::new(&rows.select(columns.clone())?)?;
+    let places: Vec<usize> = columns.clone().collect();
     Ok(predictor
         .iter()
         .enumerate()
         .map(|(output, predictor)| {
             let mut fitted = vec![0.0; rows.dim()];
-            crate::linalg::packed::multiply_add(rows.gram(), predictor, &mut fitted);
+            crate::linalg::packed::multiply_add(rows.gram(), &predictor.mean, &mut fitted);
             let left: Vec<f64> = columns
                 .clone()
                 .map(|i| rows.moment(output)[i] - fitted[i])
                 .collect();
-            let residual = solver.fit(&left, rows.residual(output, predictor).max(0.0));
-            let mut all = predictor.clone();
-            all[columns.clone()]
+            let residual = solver.fit(&left, rows.residual(output, &predictor.mean).max(0.0));
+            let mut all = solver
+                .belief(&residual, rows.square(output))
+                .placed(&places, rows.dim());
+            all.covariance += &predictor.covariance;
+            all.mean
                 .iter_mut()
-                .zip(&residual.coefficients)
-                .for_each(|(a, b)| *a += b);
+                .zip(&predictor.mean)
+                .for_each(|(b, a)| *b += a);
             all
         })
         .collect())
 }
 
 /// A candidate in the terms of its parts.
-fn unstack(kind: PredictorKind, candidate: &[Vec<f64>], stack: &Stack<'_>) -> Predictor {
+fn unstack(kind: PredictorKind, candidate: &[Belief], stack: &Stack<'_>) -> Predictor {
     let cut = |columns: Range<usize>| -> Vec<Vec<f64>> {
         candidate
             .iter()
-            .map(|output| output[columns.clone()].to_vec())
+            .map(|output| output.mean[columns.clone()].to_vec())
             .collect()
     };
     let head = stack.parts().find_map(|(phi, columns)| {

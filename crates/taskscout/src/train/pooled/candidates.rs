@@ -1,109 +1,175 @@
-//! What competes for a target: what its kin have in common, updated by its rows, and its rows alone.
+//! What competes for a target: what source tasks have in common, updated by its rows, and its rows alone.
 
 use super::pool::{Basis, Pool};
-use super::{Pooled, graded, level};
+use super::{Pooled, graded, row_weight};
 use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Representation as _;
-use crate::train::guard::{self, Head, Predictor, PredictorKind};
+use crate::train::belief::Belief;
+use crate::train::guard::{self, Candidate, Head, HeldOut, Predictor, PredictorKind};
+
+/// Odds of what source tasks say against the target's rows alone: it counts any departure from them that the rows
+/// ask for.
+const ODDS: f64 = 20.0;
 
 impl Pooled {
-    /// Held-out error of what a pool says of the targets, each in units of its labels' squares.
-    pub(super) fn held_out(&self, data: &TaskData, pool: &Pool, seen: TargetRows) -> Result<f64> {
+    /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
+    pub(super) fn held_out_density(
+        &self,
+        data: &TaskData,
+        pool: &Pool,
+        seen: TargetRows,
+    ) -> Result<f64> {
         let mut total = 0.0;
-        for (target, known) in pool.targets.iter().enumerate() {
-            let Some((_, prior)) = known else { continue };
-            let all = data.target_statistics(target, TargetRows::All)?;
-            let level = level(all.square(0), all.count() as f64);
+        for target in 0..pool.targets.len() {
             for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
                 let rest = |at: usize| at != fold && seen.sees(at);
-                let rows = pool.target_statistics(data, target, rest)?;
-                let learnt = prior.update(&rows, 0, prior.departure(&rows, 0)?)?;
-                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-                total += unseen.residual(0, &learnt).max(0.0) / level;
+                total += judge(data, pool, target, fold, rest)?.map_or(0.0, |one| one.log_density);
             }
         }
         Ok(total)
     }
 
-    /// What the pool makes of the target's rows, with its held-out error.
+    /// What the pool makes of the target's rows, with how it does on folds left out.
     pub(super) fn shared(
         &self,
         data: &TaskData,
         pool: &Pool,
         target: usize,
-    ) -> Result<Option<Predictor>> {
-        let Some(prior) = pool.prior(target) else {
+    ) -> Result<Option<Candidate>> {
+        let Some(belief) = belief(data, pool, target, |_| true)? else {
             return Ok(None);
         };
-        let folds = guard::comparable_folds(data, target);
-        let shared = |fold: Option<usize>| -> Result<Vec<f64>> {
-            let rows = pool.target_statistics(data, target, |at| Some(at) != fold)?;
-            prior.update(&rows, 0, prior.departure(&rows, 0)?)
-        };
-        let mut error = None;
-        if let Some(folds) = &folds {
-            let mut total = 0.0;
-            for &fold in folds {
-                let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-                total += unseen.residual(0, &shared(Some(fold))?);
-            }
-            error = guard::mean_errors(data, target, folds, &[total])
-                .first()
-                .copied();
+        let mut held_out = Vec::new();
+        for fold in guard::comparable_folds(data, target).unwrap_or_default() {
+            held_out.extend(judge(data, pool, target, fold, |at| at != fold)?);
         }
-        let mut predictor = unpick(data, pool, &shared(None)?);
-        predictor.held_out = error;
-        Ok(Some(predictor))
+        let d = data.feature_dim();
+        let on_features = pool.basis.network.is_none();
+        let beliefs = if on_features {
+            vec![belief.placed(&pool.basis.columns, d)]
+        } else {
+            Vec::new()
+        };
+        let candidate = Candidate {
+            predictor: unpick(data, pool, &belief.mean),
+            beliefs,
+            odds: ODDS,
+            held_out,
+        };
+        Ok(Some(candidate.scored(data, target)))
     }
 
     /// What a target's rows give by themselves, on the set of features that its held-out rows speak
     /// for.
-    pub(super) fn own(&self, data: &TaskData, target: usize) -> Result<Predictor> {
-        let mut best: Option<(f64, Vec<f64>, &Basis)> = None;
-        let bases = self.bases(data.feature_dim());
-        let folds = guard::comparable_folds(data, target);
-        for (_, basis) in &bases {
-            let rows = |wanted: &dyn Fn(usize) -> bool| {
-                let mut total = Statistics::new(basis.columns.len(), data.outputs());
-                let entry = &data.targets()[target];
-                for (fold, statistics) in entry.folds.iter().enumerate() {
-                    if wanted(fold) {
-                        total.merge(&statistics.pick(&basis.columns)?)?;
-                    }
-                }
-                Ok::<_, Error>(total)
-            };
-            let mut error = f64::INFINITY;
-            if let Some(folds) = &folds {
-                let mut total = 0.0;
-                for &fold in folds {
-                    let learnt = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
-                    total += rows(&|at| at == fold)?.residual(0, &learnt);
-                }
-                error = guard::mean_errors(data, target, folds, &[total])[0];
-            }
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((
-                    error,
-                    graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
-                    basis,
-                ));
+    pub(super) fn own(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+        let mut best: Option<Candidate> = None;
+        let folds = guard::comparable_folds(data, target).unwrap_or_default();
+        for (_, basis) in &self.bases(data.feature_dim()) {
+            let candidate = self.own_on(data, target, basis, &folds)?;
+            let error = |one: &Candidate| one.predictor.held_out.unwrap_or(f64::INFINITY);
+            if best
+                .as_ref()
+                .is_none_or(|known| error(&candidate) < error(known))
+            {
+                best = Some(candidate);
             }
         }
-        let Some((error, learnt, basis)) = best else {
-            return Err(Error::setting("sets", "is empty: name at least one"));
+        best.ok_or_else(|| Error::setting("sets", "is empty: name at least one"))
+    }
+
+    /// The same on one set of features.
+    fn own_on(
+        &self,
+        data: &TaskData,
+        target: usize,
+        basis: &Basis,
+        folds: &[usize],
+    ) -> Result<Candidate> {
+        let rows = |wanted: &dyn Fn(usize) -> bool| {
+            let mut total = Statistics::new(basis.columns.len(), data.outputs());
+            let entry = &data.targets()[target];
+            for (fold, statistics) in entry.folds.iter().enumerate() {
+                if wanted(fold) {
+                    total.merge(&statistics.pick(&basis.columns)?)?;
+                }
+            }
+            Ok::<_, Error>(total)
         };
-        let mut coefficients = vec![0.0; data.feature_dim()];
-        for (column, value) in basis.columns.iter().zip(&learnt) {
-            coefficients[*column] = *value;
+        let d = data.feature_dim();
+        let weight = row_weight(data.target_rows(target), self.worth);
+        let held_out = folds.iter().map(|&fold| {
+            let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
+            let judged = HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)?;
+            Ok(placed(judged, &basis.columns, d))
+        });
+        let held_out = held_out.collect::<Result<_>>()?;
+        let belief = graded::fit(&rows(&|_| true)?, 0, &basis.groups)?.placed(&basis.columns, d);
+        let candidate = Candidate {
+            predictor: Predictor {
+                kind: PredictorKind::TargetOnly,
+                coefficients: vec![belief.mean.clone()],
+                head: None,
+                held_out: None,
+            },
+            beliefs: vec![belief],
+            odds: 1.0,
+            held_out,
+        };
+        Ok(candidate.scored(data, target))
+    }
+}
+
+/// What a pool makes of some folds of a target's rows; nothing where it knows no source task of its kind.
+fn belief(
+    data: &TaskData,
+    pool: &Pool,
+    target: usize,
+    wanted: impl Fn(usize) -> bool,
+) -> Result<Option<Belief>> {
+    let Some(prior) = pool.prior(target) else {
+        return Ok(None);
+    };
+    let rows = pool.target_statistics(data, target, wanted)?;
+    let weight = row_weight(rows.count(), pool.worth);
+    prior.belief(&rows, 0, weight).map(Some)
+}
+
+/// How what a pool makes of some folds does on another one.
+fn judge(
+    data: &TaskData,
+    pool: &Pool,
+    target: usize,
+    fold: usize,
+    wanted: impl Fn(usize) -> bool,
+) -> Result<Option<HeldOut>> {
+    let Some(known) = belief(data, pool, target, wanted)? else {
+        return Ok(None);
+    };
+    let unseen = pool.target_statistics(data, target, |at| at == fold)?;
+    let weight = row_weight(data.target_rows(target), pool.worth);
+    let judged = HeldOut::judge(fold, &[known], &unseen, weight)?;
+    Ok(Some(match pool.basis.network {
+        None => placed(judged, &pool.basis.columns, data.feature_dim()),
+        Some(_) => HeldOut {
+            coefficients: Vec::new(),
+            ..judged
+        },
+    }))
+}
+
+/// The same with coefficients on all features.
+fn placed(judged: HeldOut, columns: &[usize], d: usize) -> HeldOut {
+    let place = |values: &Vec<f64>| {
+        let mut all = vec![0.0; d];
+        for (&column, &value) in columns.iter().zip(values) {
+            all[column] = value;
         }
-        Ok(Predictor {
-            kind: PredictorKind::TargetOnly,
-            coefficients: vec![coefficients],
-            head: None,
-            held_out: folds.map(|_| error),
-        })
+        all
+    };
+    HeldOut {
+        coefficients: judged.coefficients.iter().map(place).collect(),
+        ..judged
     }
 }
 

@@ -17,6 +17,7 @@ use self::fit::Fit;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg;
+use crate::train::pooled::row_weight;
 
 /// Solutions on the way to precisions and noise.
 const STEPS: usize = 12;
@@ -41,7 +42,7 @@ impl Evidence {
         output: usize,
         worth: f64,
     ) -> Self {
-        let scale = 1.0 / (1.0 + statistics.count() as f64 / worth);
+        let scale = row_weight(statistics.count(), worth);
         let mut gram = statistics.gram_matrix();
         gram *= faer::Scale(scale);
         Self {
@@ -117,6 +118,40 @@ impl Component {
     pub(super) fn own_variances(&self) -> Vec<f64> {
         let own = &self.precisions[self.precisions.len() - 1];
         self.groups.iter().map(|&group| 1.0 / own[group]).collect()
+    }
+
+    /// Variances of what a task feature does that no source task has: as much as the shared feature does that
+    /// does most, a constant apart where there are others.
+    pub(super) fn feature_variances(&self) -> Vec<f64> {
+        let shared = &self.precisions[..self.precisions.len() - 1];
+        let varying = if shared.len() > 1 {
+            &shared[1..]
+        } else {
+            shared
+        };
+        let variance = |group: usize| {
+            let largest = varying.iter().map(|precisions| 1.0 / precisions[group]);
+            largest.fold(0.0, f64::max)
+        };
+        self.groups.iter().map(|&group| variance(group)).collect()
+    }
+
+    /// Variances of coefficients that change labels by one in the mean square, each group of features by its
+    /// equal share.
+    pub(super) fn free_variances(&self) -> Vec<f64> {
+        let count = self.groups.iter().max().map_or(0, |last| last + 1);
+        let mut members = vec![0.0; count];
+        for (&group, &size) in self.groups.iter().zip(&self.sizes) {
+            members[group] += f64::from(u8::from(size > 0.0));
+        }
+        let share = |(&group, &size): (&usize, &f64)| {
+            if size > 0.0 {
+                1.0 / (count as f64 * members[group] * size)
+            } else {
+                0.0
+            }
+        };
+        self.groups.iter().zip(&self.sizes).map(share).collect()
     }
 
     /// `M`.

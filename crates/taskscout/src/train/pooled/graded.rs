@@ -3,10 +3,12 @@
 use faer::Mat;
 
 use super::level;
-use super::shadow::Shadow;
+
 use crate::data::Statistics;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
+use crate::train::belief::Belief;
+use crate::train::gram_root::GramRoot;
 
 /// Steps towards precisions and noise.
 const STEPS: usize = 40;
@@ -20,32 +22,78 @@ const STARTS: [(f64, f64); 3] = [(0.03, 0.3), (1.0, 0.3), (1.0, 0.02)];
 /// Precision of a constant, relative to the labels: it is hardly held.
 const CONSTANT: f64 = 0.1;
 
-/// Coefficients of an output from a task's rows alone. Precisions of the groups and noise come from
+/// What a task's rows alone tell of an output's function. Precisions of the groups and noise come from
 /// the marginal likelihood, by MacKay's fixed point from more than one start. A first group of a
 /// single feature is taken for a constant, if there are others beside it.
 ///
 /// # Errors
 /// A breakdown of the numerics.
-pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<Vec<f64>> {
-    let shadow = Shadow::of(rows, output);
-    let mut best: Option<(f64, Vec<f64>)> = None;
+pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<Belief> {
+    let root = GramRoot::of(rows, output);
+    let mut best: Option<Settled> = None;
     for start in STARTS {
-        let (evidence, coefficients) = settle(&shadow, rows, output, groups, start)?;
-        if best.as_ref().is_none_or(|(known, _)| evidence > *known) {
-            best = Some((evidence, coefficients));
+        let settled = settle(&root, rows, output, groups, start)?;
+        if best
+            .as_ref()
+            .is_none_or(|known| settled.evidence > known.evidence)
+        {
+            best = Some(settled);
         }
     }
-    Ok(best.map_or_else(|| vec![0.0; groups.len()], |(_, found)| found))
+    match best {
+        Some(settled) => settled.belief(&root, groups),
+        None => Err(Error::numerical(
+            "the fit of a single task",
+            "there is no start for its penalties",
+        )),
+    }
+}
+
+/// Where the fixed point has come to.
+struct Settled {
+    evidence: f64,
+    mean: Vec<f64>,
+    precisions: Vec<f64>,
+    noise: f64,
+}
+
+impl Settled {
+    fn belief(self, root: &GramRoot, groups: &[usize]) -> Result<Belief> {
+        let r = root.rank();
+        // With prior variances V: V − V Fᵀ (σ² + F V Fᵀ)⁻¹ F V.
+        let spread = Mat::from_fn(r, groups.len(), |i, j| {
+            root.root[(i, j)] / self.precisions[groups[j]]
+        });
+        let mut kernel = linalg::product(spread.as_ref(), root.root.transpose());
+        (0..r).for_each(|i| kernel[(i, i)] += self.noise);
+        let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
+        let solved = factor.solve(spread.as_ref());
+        let told = linalg::product(spread.transpose(), solved.as_ref());
+        let covariance = Mat::from_fn(groups.len(), groups.len(), |i, j| {
+            let prior = if i == j {
+                1.0 / self.precisions[groups[i]]
+            } else {
+                0.0
+            };
+            prior - told[(i, j)]
+        });
+        Ok(Belief {
+            mean: self.mean,
+            covariance,
+            noise: self.noise,
+            freedom: root.rows + NOISE_ROWS,
+        })
+    }
 }
 
 fn settle(
-    shadow: &Shadow,
+    root: &GramRoot,
     rows: &Statistics,
     output: usize,
     groups: &[usize],
     (start, noise_part): (f64, f64),
-) -> Result<(f64, Vec<f64>)> {
-    let (n, r) = (shadow.rows, shadow.rank());
+) -> Result<Settled> {
+    let (n, r) = (root.rows, root.rank());
     let level = level(rows.square(output), n);
     let guess = noise_part * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
@@ -61,41 +109,51 @@ fn settle(
         })
         .collect();
     let mut noise = guess;
-    let mut out = (f64::NEG_INFINITY, vec![0.0; groups.len()]);
-    let labels = Mat::from_fn(r, 1, |i, _| shadow.labels[i]);
+    let mut out = Settled {
+        evidence: f64::NEG_INFINITY,
+        mean: vec![0.0; groups.len()],
+        precisions: precisions.clone(),
+        noise,
+    };
+    let labels = Mat::from_fn(r, 1, |i, _| root.labels[i]);
     for _ in 0..STEPS {
         // With prior variances V: θ = V Fᵀ (σ² + F V Fᵀ)⁻¹ z.
         let spread = Mat::from_fn(r, groups.len(), |i, j| {
-            shadow.root[(i, j)] / precisions[groups[j]]
+            root.root[(i, j)] / precisions[groups[j]]
         });
-        let mut kernel = linalg::product(spread.as_ref(), shadow.root.transpose());
+        let mut kernel = linalg::product(spread.as_ref(), root.root.transpose());
         (0..r).for_each(|i| kernel[(i, i)] += noise);
         let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
         let solved = linalg::column(factor.solve(labels.as_ref()).as_ref(), 0);
         let mean = linalg::apply(spread.transpose(), &solved);
         let evidence = -0.5
-            * (shadow.rest / noise
+            * (root.rest / noise
                 + (n - r as f64) * noise.ln()
-                + linalg::dot(&solved, &shadow.labels)
+                + linalg::dot(&solved, &root.labels)
                 + factor.log_det());
         // A coefficient's share that rows decide: V (FᵀK⁻¹F), on the diagonal.
-        let half = factor.solve(shadow.root.as_ref());
+        let half = factor.solve(root.root.as_ref());
         let (mut freedom, mut squares) = (vec![0.0; count], vec![0.0; count]);
         for (a, &group) in groups.iter().enumerate() {
-            let told: f64 = (0..r).map(|i| half[(i, a)] * shadow.root[(i, a)]).sum();
+            let told: f64 = (0..r).map(|i| half[(i, a)] * root.root[(i, a)]).sum();
             freedom[group] += told / precisions[group];
             squares[group] += mean[a].powi(2);
         }
-        let left = shadow.less(&mean);
-        let residual = shadow.rest + linalg::dot(&left, &left) + NOISE_ROWS * guess;
+        let left = root.less(&mean);
+        let residual = root.rest + linalg::dot(&left, &left) + NOISE_ROWS * guess;
         let spare = (n - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
+        out = Settled {
+            evidence,
+            mean,
+            precisions: precisions.clone(),
+            noise,
+        };
         for group in free.clone() {
             let wanted = (freedom[group].max(0.0) + INERTIA)
                 / (squares[group] + INERTIA / precisions[group]);
             precisions[group] = wanted.clamp(0.1 * precisions[group], 10.0 * precisions[group]);
         }
         noise = (residual / spare).max(1e-9 * guess);
-        out = (evidence, mean);
     }
     Ok(out)
 }
@@ -151,7 +209,7 @@ mod tests {
             let plain = ridge(&rows, 0).unwrap().coefficients;
             for (total, found) in total
                 .iter_mut()
-                .zip([fit(&rows, 0, groups).unwrap(), plain])
+                .zip([fit(&rows, 0, groups).unwrap().mean, plain])
             {
                 let squares = found.iter().zip(&truth).map(|(a, b)| (a - b).powi(2));
                 *total += squares.sum::<f64>() / 30.0;
@@ -190,7 +248,7 @@ mod tests {
                 0,
                 &[[0].as_slice(), &[1; 12]].concat(),
             );
-            let found = found.unwrap();
+            let found = found.unwrap().mean;
             assert!((found[0] - 300.0).abs() < 0.3, "{n} rows: {}", found[0]);
             assert!(
                 found[1..].iter().all(|value| value.abs() < 0.3),
@@ -217,7 +275,9 @@ mod tests {
             (50, 1e-90),
         ] {
             let truth = [size, size, 0.0, 0.0];
-            let found = fit(&rows(&truth, n, 0.0, rng), 0, &[0, 1, 1, 2]).unwrap();
+            let found = fit(&rows(&truth, n, 0.0, rng), 0, &[0, 1, 1, 2])
+                .unwrap()
+                .mean;
             assert!(
                 found
                     .iter()

@@ -13,7 +13,6 @@ mod over;
 mod plan;
 mod pool;
 mod prior;
-mod shadow;
 
 use std::sync::Arc;
 
@@ -22,12 +21,13 @@ use serde::{Deserialize, Serialize};
 
 pub use component::Posterior;
 pub use over::PooledOver;
-pub(crate) use plan::{Candidate, allocate};
+pub(crate) use plan::{Candidate as SourceTask, allocate};
 pub use pool::{Pool, PoolTask};
-pub use prior::{Departure, Prior};
+pub use prior::Prior;
 
 use self::pool::{Basis, Families, Piles};
-use super::{FoldFit, Predictor, TrainContext, Trainer};
+use super::guard::Candidate;
+use super::{FoldFit, TrainContext, Trainer};
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -65,8 +65,8 @@ pub struct FeatureSet {
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
 /// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
 /// let model = oracle.fit(&data, &TrainContext::default())?;
-/// let force = oracle.shared_predictor(&data, &model, 0)?;
-/// assert!(force.is_some_and(|force| (force.coefficients[0][0] + 0.5).abs() < 0.05));
+/// let force = oracle.shared_candidate(&data, &model, 0)?;
+/// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
 /// # Ok::<(), taskscout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -182,9 +182,9 @@ impl Pooled {
         let mut best: Option<(f64, String, Pool)> = None;
         for (name, basis) in bases {
             let pool = Pool::fit(data, &piles, basis, self.worth, Families::OfTargets)?;
-            let error = self.held_out(data, &pool, context.targets)?;
-            if best.as_ref().is_none_or(|(least, ..)| error < *least) {
-                best = Some((error, name, pool));
+            let density = self.held_out_density(data, &pool, context.targets)?;
+            if best.as_ref().is_none_or(|(most, ..)| density > *most) {
+                best = Some((density, name, pool));
             }
         }
         let Some((_, name, pool)) = best else {
@@ -251,6 +251,11 @@ pub(crate) fn one_output() -> Error {
     )
 }
 
+/// What each of so many rows of a task counts for: less, the more there are of them.
+fn row_weight(rows: usize, worth: f64) -> f64 {
+    1.0 / (1.0 + rows as f64 / worth)
+}
+
 /// Mean square of labels, in whose units all guesses are; one where they are all zero, or there are
 /// none.
 fn level(square: f64, rows: f64) -> f64 {
@@ -274,19 +279,19 @@ impl Trainer for Pooled {
         Ok((self.fit(data, context)?, Vec::new()))
     }
 
-    fn shared_predictor(
+    fn shared_candidate(
         &self,
         data: &TaskData,
         model: &Model,
         target: usize,
-    ) -> Result<Option<Predictor>> {
+    ) -> Result<Option<Candidate>> {
         match &model.pool {
             Some(pool) => self.shared(data, pool, target),
             None => Ok(None),
         }
     }
 
-    fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
+    fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Option<Candidate>> {
         self.own(data, target).map(Some)
     }
 }

@@ -6,7 +6,8 @@ use super::Pooled;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{Model, Representation as _};
-use crate::train::{FoldFit, Predictor, TrainContext, Trainer};
+use crate::train::guard::Candidate;
+use crate::train::{FoldFit, TrainContext, Trainer};
 
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
@@ -52,17 +53,17 @@ impl Trainer for PooledOver {
         Ok((self.fit(data, context)?, Vec::new()))
     }
 
-    fn shared_predictor(
+    fn shared_candidate(
         &self,
         data: &TaskData,
         model: &Model,
         target: usize,
-    ) -> Result<Option<Predictor>> {
-        self.pooled.shared_predictor(data, model, target)
+    ) -> Result<Option<Candidate>> {
+        self.pooled.shared_candidate(data, model, target)
     }
 
-    fn own_predictor(&self, data: &TaskData, target: usize) -> Result<Option<Predictor>> {
-        self.pooled.own_predictor(data, target)
+    fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Option<Candidate>> {
+        self.pooled.own_candidate(data, target)
     }
 
     fn most_directions(&self, features: usize) -> usize {

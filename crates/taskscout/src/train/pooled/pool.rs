@@ -198,7 +198,9 @@ impl Pool {
             let family: &Family = &families[at];
             let features = &data.targets()[target].features;
             let shared: Vec<f64> = family.shared.iter().map(|&index| features[index]).collect();
-            Some((at, Prior::of(&family.component, &shared)))
+            let unshared = (0..features.len()).filter(|index| !family.shared.contains(index));
+            let unshared: Vec<f64> = unshared.map(|index| features[index]).collect();
+            Some((at, Prior::of(&family.component, &shared, &unshared)))
         };
         let targets = homes.iter().enumerate().map(expected).collect();
         Ok(Self {

@@ -1,45 +1,123 @@
 //! What is expected of a task before its rows are seen, and what its rows make of it.
+//!
+//! A task may depart from the source tasks in three ways: by more or less than they differ among
+//! themselves (a factor of their residual variances), by anything at all (a *free departure*, of a size
+//! that the labels ask for), and by its noise. Nobody knows which beforehand, so all of them are weighed by
+//! the marginal likelihood of the task's rows, over scales that reach as far as the labels do. What
+//! comes out is their mean, with a covariance that counts the doubt among them.
 
 use faer::Mat;
 
 use super::component::{Component, Posterior};
-use super::shadow::Shadow;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg;
+use crate::train::belief::Belief;
+use crate::train::gram_root::GramRoot;
 
-/// How much stranger than its kin a task may be: factors of the variances of its own part.
-const STRANGENESS: [f64; 4] = [0.3, 1.0, 3.0, 10.0];
-/// How much noisier: factors of the noise of its kin, in half octaves.
+/// Factors of the residual variances that are always looked at, and the one that comes next where the
+/// last of them explains the rows best, up to the largest.
+const RESIDUAL_SCALES: [f64; 5] = [0.1, 0.3, 1.0, 3.0, 10.0];
+const NEXT_SCALE: f64 = 10.0;
+const LARGEST_SCALE: f64 = 1e6;
+/// Free departures: the largest, in units of the labels' mean square, and the step to the next smaller.
+const LARGEST_FREE: f64 = 4.0;
+const NEXT_FREE: f64 = 0.125;
+/// Most of them that are looked at.
+const MOST_FREE: usize = 10;
+/// Odds of each size of a free departure against the usual residuals, before any row is seen.
+const FREE: f64 = 0.5;
+/// Half octaves of the source tasks' noise that are always looked at.
 const NOISES: std::ops::RangeInclusive<i32> = -6..=6;
-/// Logarithmic spreads of the two.
-const SPREADS: [f64; 2] = [1.4, 1.0];
+/// Most half octaves beyond.
+const MOST_NOISES: i32 = 120;
+/// Logarithmic spreads of residual scale and noise among tasks, with the tails of a t distribution of so
+/// many degrees of freedom: a task far off is rare, but there is one.
+const SPREADS: [f64; 2] = [1.4, 0.4];
+const TAILS: f64 = 3.0;
+/// Logarithm of the odds below which an explanation is not looked into further.
+const HOPELESS: f64 = 12.0;
+/// Rows that the noise of the source tasks counts for.
+const NOISE_ROWS: f64 = 4.0;
 
 /// What is expected of a task before its rows are seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
-    /// What its kin have in common.
+    /// What the source tasks have in common.
     pub(super) common: Posterior,
-    /// Variances of what is its own.
+    /// Variances of what is a task's own, as among the source tasks.
     pub(super) own: Vec<f64>,
-    /// The noise variance of its kin.
+    /// Variances of a free departure that changes labels by one in the mean square, all groups of features
+    /// alike.
+    pub(super) free: Vec<f64>,
+    /// The noise variance of the source tasks.
     pub(super) noise: f64,
 }
 
-/// How a task departs from its kin.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Departure {
-    /// Factor of the variances of its own part.
-    pub strangeness: f64,
-    /// Its noise variance.
-    pub noise: f64,
+/// One way to depart from the source tasks, all noise levels together.
+struct Explanation {
+    /// The covariance of the coefficients.
+    covariance: Mat<f64>,
+    /// `V Fᵀ U`, with the eigenvectors `U` of `F V Fᵀ`.
+    half: Mat<f64>,
+    /// Its eigenvalues.
+    values: Vec<f64>,
+    /// The labels less what is expected, in that basis.
+    left: Vec<f64>,
+    /// Logarithm of the joint density of rows and noise level, for each level.
+    scores: Vec<f64>,
+}
+
+impl Explanation {
+    fn best(&self) -> f64 {
+        self.scores
+            .iter()
+            .copied()
+            .fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// The noise levels that are weighed: variance, and logarithm of its probability.
+fn noise_levels(noise: f64, root: &GramRoot, left: &[f64]) -> Vec<(f64, f64)> {
+    let half_octave = 0.5 * std::f64::consts::LN_2;
+    let steps = |variance: f64| ((variance / noise).max(1e-300).ln() / half_octave) as i32;
+    // At most everything that is not expected is noise, at least what no function explains.
+    let most = (root.rest + linalg::dot(left, left)) / root.rows.max(1.0);
+    let spare = root.rows - root.rank() as f64;
+    let least = if spare > 1.0 {
+        0.25 * root.rest / spare
+    } else {
+        f64::INFINITY
+    };
+    let first = steps(least).clamp(-MOST_NOISES, *NOISES.start());
+    let last = steps(4.0 * most).clamp(*NOISES.end(), MOST_NOISES);
+    (first..=last)
+        .map(|step| {
+            let factor = f64::from(step) * half_octave;
+            (noise * factor.exp(), log_tail(factor / SPREADS[1]))
+        })
+        .collect()
+}
+
+/// The logarithm of a t density, up to a constant.
+fn log_tail(value: f64) -> f64 {
+    -0.5 * (TAILS + 1.0) * (value * value / TAILS).ln_1p()
 }
 
 impl Prior {
-    pub(super) fn of(component: &Component, shared: &[f64]) -> Self {
+    pub(super) fn of(component: &Component, shared: &[f64], unshared: &[f64]) -> Self {
+        let mut common = component.common(shared);
+        // A task feature that no source task has: nothing is known of what it does.
+        let unknown: f64 = unshared.iter().map(|value| value * value).sum();
+        if unknown > 0.0 {
+            for (a, variance) in component.feature_variances().iter().enumerate() {
+                common.covariance[(a, a)] += unknown * variance;
+            }
+        }
         Self {
-            common: component.common(shared),
+            common,
             own: component.own_variances(),
+            free: component.free_variances(),
             noise: component.noise,
         }
     }
@@ -50,88 +128,178 @@ impl Prior {
         &self.common.mean
     }
 
-    /// The covariance of the coefficients: what kin leave open, and what is a task's own, so many
-    /// times as large as its kin's.
+    /// The covariance of the coefficients: what the source tasks leave open, what is a task's own, and a
+    /// free departure, each by a factor of its variances.
     #[must_use]
-    pub fn covariance(&self, strangeness: f64) -> Mat<f64> {
+    pub fn covariance(&self, own: f64, free: f64) -> Mat<f64> {
         let mut covariance = self.common.covariance.clone();
-        for (a, own) in self.own.iter().enumerate() {
-            covariance[(a, a)] += strangeness * own;
+        for (a, (mine, any)) in self.own.iter().zip(&self.free).enumerate() {
+            covariance[(a, a)] += own * mine + free * any;
         }
         covariance
     }
 
-    /// How a task with such rows departs from its kin, by marginal likelihood.
+    /// What is known of a task with such rows, each of which counts as `weight` of one.
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn departure(&self, rows: &Statistics, output: usize) -> Result<Departure> {
-        let shadow = Shadow::of(rows, output);
-        let usual = Departure {
-            strangeness: 1.0,
-            noise: self.noise,
-        };
-        if shadow.rank() == 0 {
-            return Ok(usual);
+    pub fn belief(&self, rows: &Statistics, output: usize, weight: f64) -> Result<Belief> {
+        let root = GramRoot::of(rows, output).weighted(weight);
+        if root.rank() == 0 {
+            return Ok(Belief {
+                mean: self.mean().to_vec(),
+                covariance: self.covariance(1.0, FREE * self.noise),
+                noise: self.noise,
+                freedom: NOISE_ROWS,
+            });
         }
-        let left = shadow.less(self.mean());
-        let mut best: Option<(f64, Departure)> = None;
-        for strangeness in STRANGENESS {
-            let half = linalg::product(shadow.root.as_ref(), self.covariance(strangeness).as_ref());
-            let kernel = linalg::product(half.as_ref(), shadow.root.transpose());
-            let (values, vectors) = linalg::eigen(kernel.as_ref(), "a task's rows")?;
-            let turned = linalg::apply(vectors.transpose(), &left);
-            for step in NOISES {
-                let factor = f64::from(step) * 0.5 * std::f64::consts::LN_2;
-                let noise = self.noise * factor.exp();
-                let free = shadow.rows - shadow.rank() as f64;
-                let mut misfit = shadow.rest / noise + free * noise.ln();
-                for (value, label) in values.iter().zip(&turned) {
-                    let total = value.max(0.0) + noise;
-                    misfit += label * label / total + total.ln();
-                }
-                let score = -0.5
-                    * (misfit
-                        + (strangeness.ln() / SPREADS[0]).powi(2)
-                        + (factor / SPREADS[1]).powi(2));
-                if best.as_ref().is_none_or(|(known, _)| score > *known) {
-                    best = Some((score, Departure { strangeness, noise }));
-                }
-            }
-        }
-        Ok(best.map_or(usual, |(_, departure)| departure))
+        let left = root.less(self.mean());
+        let levels = noise_levels(self.noise, &root, &left);
+        let explanations = self.explanations(&root, &left, &levels)?;
+        Ok(self.average(&explanations, &levels, root.rows))
     }
 
-    /// The mean of the coefficients given rows of a task that departs so far from its kin.
-    ///
-    /// # Errors
-    /// A breakdown of the numerics.
-    pub fn update(
+    /// All ways to depart that are worth a look.
+    fn explanations(
         &self,
-        rows: &Statistics,
-        output: usize,
-        departure: Departure,
-    ) -> Result<Vec<f64>> {
-        let shadow = Shadow::of(rows, output);
-        if shadow.rank() == 0 {
-            return Ok(self.mean().to_vec());
+        root: &GramRoot,
+        left: &[f64],
+        levels: &[(f64, f64)],
+    ) -> Result<Vec<Explanation>> {
+        let explain = |own: f64, free: f64, prior: f64| {
+            explanation(self.covariance(own, free), root, left, levels, prior)
+        };
+        let mut found = Vec::new();
+        let mut top = f64::NEG_INFINITY;
+        let mut scale = RESIDUAL_SCALES[0];
+        let mut known = RESIDUAL_SCALES.iter();
+        while scale <= LARGEST_SCALE {
+            scale = match known.next() {
+                Some(&scale) => scale,
+                None => scale * NEXT_SCALE,
+            };
+            let next = explain(scale, 0.0, log_tail(scale.ln() / SPREADS[0]))?;
+            let score = next.best();
+            found.push(next);
+            if known.len() == 0 && score < top {
+                break;
+            }
+            top = top.max(score);
         }
-        let left = shadow.less(self.mean());
-        let covariance = self.covariance(departure.strangeness);
-        let half = linalg::product(shadow.root.as_ref(), covariance.as_ref());
-        let mut kernel = linalg::product(half.as_ref(), shadow.root.transpose());
-        (0..shadow.rank()).for_each(|i| kernel[(i, i)] += departure.noise);
-        let factor = linalg::cholesky(kernel.as_ref(), "a task's rows")?;
-        let column = Mat::from_fn(left.len(), 1, |i, _| left[i]);
-        let solved = linalg::column(factor.solve(column.as_ref()).as_ref(), 0);
-        let moved = linalg::apply(half.transpose(), &solved);
-        Ok(self
-            .mean()
-            .iter()
-            .zip(&moved)
-            .map(|(mean, step)| mean + step)
-            .collect())
+        let most = (root.rest + linalg::dot(left, left)) / root.rows.max(1.0);
+        let mut free = LARGEST_FREE * most.max(self.noise);
+        let mut fell = f64::NEG_INFINITY;
+        for _ in 0..MOST_FREE {
+            let next = explain(1.0, free, FREE.ln())?;
+            let score = next.best();
+            let hopeless = score < top - HOPELESS && score < fell;
+            fell = score;
+            top = top.max(score);
+            found.push(next);
+            if hopeless || free < 0.1 * self.noise {
+                break;
+            }
+            free *= NEXT_FREE;
+        }
+        Ok(found)
     }
+
+    /// The mean over all explanations and noise levels, by their weights.
+    fn average(&self, found: &[Explanation], levels: &[(f64, f64)], rows: f64) -> Belief {
+        let d = self.mean().len();
+        let top = found
+            .iter()
+            .map(Explanation::best)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let weight = |score: f64| (score - top).exp();
+        let total: f64 = found
+            .iter()
+            .flat_map(|one| one.scores.iter().map(|&score| weight(score)))
+            .sum();
+        let (mut step, mut noise) = (vec![0.0; d], 0.0);
+        let mut covariance = Mat::<f64>::zeros(d, d);
+        for one in found.iter().filter(|one| one.best() > top - 2.0 * HOPELESS) {
+            let r = one.left.len();
+            let (mut share, mut first, mut shrunk) = (0.0, vec![0.0; r], vec![0.0; r]);
+            let mut second = Mat::<f64>::zeros(r, r);
+            for (&score, (variance, _)) in one.scores.iter().zip(levels) {
+                let weight = weight(score) / total;
+                if weight < 1e-12 {
+                    continue;
+                }
+                share += weight;
+                noise += weight * variance;
+                let inverse: Vec<f64> = one
+                    .values
+                    .iter()
+                    .map(|value| 1.0 / (value + variance))
+                    .collect();
+                let gain: Vec<f64> = inverse.iter().zip(&one.left).map(|(i, z)| i * z).collect();
+                for i in 0..r {
+                    first[i] += weight * gain[i];
+                    shrunk[i] += weight * inverse[i];
+                    (0..r).for_each(|j| second[(j, i)] += weight * gain[i] * gain[j]);
+                }
+            }
+            (0..r).for_each(|i| second[(i, i)] -= shrunk[i]);
+            let moved = linalg::apply(one.half.as_ref(), &first);
+            step.iter_mut()
+                .zip(&moved)
+                .for_each(|(sum, value)| *sum += value);
+            let outer = linalg::product(one.half.as_ref(), second.as_ref());
+            covariance += linalg::product(outer.as_ref(), one.half.transpose());
+            covariance += faer::Scale(share) * &one.covariance;
+        }
+        for j in 0..d {
+            (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
+        }
+        Belief {
+            mean: self.mean().iter().zip(&step).map(|(m, s)| m + s).collect(),
+            covariance: symmetric(&covariance),
+            noise,
+            freedom: rows + NOISE_ROWS,
+        }
+    }
+}
+
+/// One way to depart, with the density of the rows at each noise level.
+fn explanation(
+    covariance: Mat<f64>,
+    root: &GramRoot,
+    left: &[f64],
+    levels: &[(f64, f64)],
+    prior: f64,
+) -> Result<Explanation> {
+    let spread = linalg::product(root.root.as_ref(), covariance.as_ref());
+    let kernel = linalg::product(spread.as_ref(), root.root.transpose());
+    let (values, vectors) = linalg::eigen(kernel.as_ref(), "a task's rows")?;
+    let values: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
+    let turned = linalg::apply(vectors.transpose(), left);
+    let spare = root.rows - root.rank() as f64;
+    let score = |&(noise, log_prior): &(f64, f64)| {
+        let mut misfit = root.rest / noise + spare * noise.ln();
+        for (value, label) in values.iter().zip(&turned) {
+            let total = value + noise;
+            misfit += label * label / total + total.ln();
+        }
+        prior + log_prior - 0.5 * misfit
+    };
+    let scores = levels.iter().map(score).collect();
+    Ok(Explanation {
+        half: linalg::product(spread.transpose(), vectors.as_ref()),
+        covariance,
+        values,
+        left: turned,
+        scores,
+    })
+}
+
+/// The mean of a matrix and its transpose, without variances below zero.
+fn symmetric(matrix: &Mat<f64>) -> Mat<f64> {
+    Mat::from_fn(matrix.nrows(), matrix.ncols(), |i, j| {
+        let value = 0.5 * (matrix[(i, j)] + matrix[(j, i)]);
+        if i == j { value.max(0.0) } else { value }
+    })
 }
 
 #[cfg(test)]
@@ -162,129 +330,167 @@ mod tests {
                 covariance: linalg::product(root.as_ref(), root.transpose()),
             },
             own: vec![0.1, 0.02, 0.02, 0.3],
+            free: vec![0.25; D],
             noise: NOISE,
         }
     }
 
-    /// Rows, with the covariance of their labels and the labels less what is expected.
-    struct Rows {
-        x: Mat<f64>,
-        left: Vec<f64>,
-        statistics: Statistics,
+    /// Rows of a function, with the labels' noise.
+    fn rows(
+        theta: &[f64],
+        n: usize,
+        noise: f64,
+        rng: &mut Rng,
+    ) -> (Mat<f64>, Vec<f64>, Statistics) {
+        let x = normals(n * D, rng);
+        let y: Vec<f64> = x
+            .chunks(D)
+            .zip(normals(n, rng))
+            .map(|(row, e)| linalg::dot(row, theta) + noise.sqrt() * e)
+            .collect();
+        let mut statistics = Statistics::new(D, 1);
+        let samples = Samples::new(x.clone(), D, y.clone(), 1).unwrap();
+        statistics.accumulate(&samples).unwrap();
+        (Mat::from_fn(n, D, |i, j| x[i * D + j]), y, statistics)
     }
 
-    impl Rows {
-        fn draw(prior: &Prior, n: usize, departure: Departure, rng: &mut Rng) -> Self {
-            let x = normals(n * D, rng);
-            let factor =
-                linalg::cholesky(prior.covariance(departure.strangeness).as_ref(), "").unwrap();
-            let spread = linalg::apply(factor.lower().as_ref(), &normals(D, rng));
-            let theta: Vec<f64> = prior
-                .mean()
-                .iter()
-                .zip(&spread)
-                .map(|(m, s)| m + s)
-                .collect();
-            let y: Vec<f64> = x
-                .chunks(D)
-                .zip(normals(n, rng))
-                .map(|(row, e)| linalg::dot(row, &theta) + departure.noise.sqrt() * e)
-                .collect();
-            let left = x
-                .chunks(D)
-                .zip(&y)
-                .map(|(row, y)| y - linalg::dot(row, prior.mean()));
-            let mut statistics = Statistics::new(D, 1);
-            let left = left.collect();
-            let samples = Samples::new(x.clone(), D, y, 1).unwrap();
-            statistics.accumulate(&samples).unwrap();
-            Self {
-                x: Mat::from_fn(n, D, |i, j| x[i * D + j]),
-                left,
-                statistics,
-            }
-        }
-
-        /// The covariance of all labels, factorised.
-        fn covariance(&self, prior: &Prior, departure: Departure) -> linalg::Cholesky {
-            let covariance = prior.covariance(departure.strangeness);
-            let half = linalg::product(self.x.as_ref(), covariance.as_ref());
-            let mut kernel = linalg::product(half.as_ref(), self.x.transpose());
-            (0..self.left.len()).for_each(|i| kernel[(i, i)] += departure.noise);
-            linalg::cholesky(kernel.as_ref(), "").unwrap()
-        }
-
-        fn solved(&self, factor: &linalg::Cholesky) -> Vec<f64> {
-            let column = Mat::from_fn(self.left.len(), 1, |i, _| self.left[i]);
-            linalg::column(factor.solve(column.as_ref()).as_ref(), 0)
-        }
+    /// A function drawn from the prior, with factors of its parts.
+    fn draw(prior: &Prior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
+        let factor = linalg::cholesky(prior.covariance(own, free).as_ref(), "").unwrap();
+        let spread = linalg::apply(factor.lower().as_ref(), &normals(D, rng));
+        let mean = prior.mean().iter();
+        mean.zip(&spread).map(|(m, s)| m + s).collect()
     }
 
+    /// The mean over explanations, by dense algebra over all rows.
     #[test]
-    fn the_departure_maximises_the_marginal_likelihood_of_all_rows() {
+    fn the_belief_is_the_mean_over_all_explanations() {
         let rng = &mut derive(5, Purpose::Test, &[]);
-        let mut kinds = std::collections::BTreeSet::new();
-        for case in 0..40 {
+        for case in 0..20 {
             let prior = prior(rng);
-            let truth = Departure {
-                strangeness: [0.3, 10.0][case % 2],
-                noise: NOISE * [0.25, 1.0, 4.0][case % 3],
+            let theta = draw(&prior, [0.3, 10.0][case % 2], [0.0, 4.0][case / 2 % 2], rng);
+            let n = [3, 4, 9, 30][case % 4];
+            let (x, y, statistics) = rows(&theta, n, NOISE, rng);
+            let found = prior.belief(&statistics, 0, 1.0).unwrap();
+            let root = GramRoot::of(&statistics, 0);
+            let left = root.less(prior.mean());
+            let levels = noise_levels(NOISE, &root, &left);
+            let mut parts = Vec::new();
+            let left = Mat::from_fn(n, 1, |i, _| {
+                let row: Vec<f64> = (0..D).map(|j| x[(i, j)]).collect();
+                y[i] - linalg::dot(&row, prior.mean())
+            });
+            let mut add = |own: f64, free: f64, log_prior: f64| {
+                for &(noise, weight) in &levels {
+                    let covariance = prior.covariance(own, free);
+                    let half = linalg::product(x.as_ref(), covariance.as_ref());
+                    let mut kernel = linalg::product(half.as_ref(), x.transpose());
+                    (0..n).for_each(|i| kernel[(i, i)] += noise);
+                    let factor = linalg::cholesky(kernel.as_ref(), "").unwrap();
+                    let solved = factor.solve(left.as_ref());
+                    let misfit = linalg::inner(solved.as_ref(), left.as_ref()) + factor.log_det();
+                    let step = linalg::product(half.transpose(), solved.as_ref());
+                    let told =
+                        linalg::product(half.transpose(), factor.solve(half.as_ref()).as_ref());
+                    parts.push((log_prior + weight - 0.5 * misfit, step, covariance - told));
+                }
             };
-            let rows = Rows::draw(&prior, [3, 4, 9, 30][case % 4], truth, rng);
-            let found = prior.departure(&rows.statistics, 0).unwrap();
-            let score = |departure: Departure| {
-                let factor = rows.covariance(&prior, departure);
-                let misfit = linalg::dot(&rows.solved(&factor), &rows.left) + factor.log_det();
-                let spread = (departure.strangeness.ln() / 1.4).powi(2);
-                misfit + spread + (departure.noise / NOISE).ln().powi(2)
-            };
-            let best = score(found);
-            for strangeness in [0.3, 1.0, 3.0, 10.0] {
-                for step in -6..=6 {
-                    let noise = NOISE * 2.0_f64.powf(0.5 * f64::from(step));
-                    let other = score(Departure { strangeness, noise });
-                    assert!(
-                        best <= other + 1e-8 * other.abs(),
-                        "{best} {other} {found:?}"
-                    );
+            let explanations = prior
+                .explanations(&root, &root.less(prior.mean()), &levels)
+                .unwrap();
+            // Which were looked at shows in their covariances.
+            let base = prior.covariance(0.0, 0.0);
+            for one in &explanations {
+                let (a, b) = (
+                    one.covariance[(0, 0)] - base[(0, 0)],
+                    one.covariance[(1, 1)] - base[(1, 1)],
+                );
+                let own = (a - b) / (prior.own[0] - prior.own[1]);
+                let free = (a - own * prior.own[0]) / prior.free[0];
+                let log_prior = if free > 1e-9 {
+                    FREE.ln()
+                } else {
+                    log_tail(own.ln() / SPREADS[0])
+                };
+                add(own, free.max(0.0), log_prior);
+            }
+            let top = parts
+                .iter()
+                .map(|(score, ..)| *score)
+                .fold(f64::NEG_INFINITY, f64::max);
+            let total: f64 = parts.iter().map(|(score, ..)| (score - top).exp()).sum();
+            let mut mean = vec![0.0; D];
+            for (score, step, _) in &parts {
+                let weight = (score - top).exp() / total;
+                (0..D).for_each(|i| mean[i] += weight * step[(i, 0)]);
+            }
+            let mut covariance = Mat::<f64>::zeros(D, D);
+            for (score, step, within) in &parts {
+                let weight = (score - top).exp() / total;
+                for j in 0..D {
+                    for i in 0..D {
+                        let apart = (step[(i, 0)] - mean[i]) * (step[(j, 0)] - mean[j]);
+                        covariance[(i, j)] += weight * (within[(i, j)] + apart);
+                    }
                 }
             }
-            kinds.insert((found.strangeness.to_bits(), found.noise.to_bits()));
+            for i in 0..D {
+                let expected = prior.mean()[i] + mean[i];
+                assert!(
+                    (found.mean[i] - expected).abs() < 1e-6,
+                    "{case}: {} {expected}",
+                    found.mean[i]
+                );
+                for j in 0..D {
+                    let (a, b) = (found.covariance[(i, j)], covariance[(i, j)]);
+                    assert!((a - b).abs() < 1e-6, "{case}: {a} {b}");
+                }
+            }
         }
-        // Rows do have a say.
-        assert!(kinds.len() > 8, "{}", kinds.len());
     }
 
+    /// A task that contradicts everything expected of it is still learnt from its own rows.
     #[test]
-    fn an_update_is_the_mean_given_all_rows() {
+    fn scales_reach_as_far_as_the_labels_do() {
         let rng = &mut derive(6, Purpose::Test, &[]);
-        for (n, strangeness) in [(1, 1.0), (3, 0.3), (4, 10.0), (25, 3.0)] {
-            let prior = prior(rng);
-            let departure = Departure {
-                strangeness,
-                noise: 0.1,
-            };
-            let rows = Rows::draw(&prior, n, departure, rng);
-            let solved = rows.solved(&rows.covariance(&prior, departure));
-            let step = linalg::apply(rows.x.transpose(), &solved);
-            let step = linalg::apply(prior.covariance(strangeness).as_ref(), &step);
-            let found = prior.update(&rows.statistics, 0, departure).unwrap();
-            for ((found, mean), step) in found.iter().zip(prior.mean()).zip(&step) {
-                assert!((found - mean - step).abs() < 1e-9, "{found} {mean} {step}");
+        for size in [1.0, 1e2, 1e4, 1e6] {
+            let mut prior = prior(rng);
+            prior.own = vec![1e-9; D];
+            prior.common.covariance = Mat::zeros(D, D);
+            let theta: Vec<f64> = prior.mean().iter().map(|m| -size * m).collect();
+            let (_, _, statistics) = rows(&theta, 12, NOISE, rng);
+            let found = prior.belief(&statistics, 0, 1.0).unwrap();
+            for (found, truth) in found.mean.iter().zip(&theta) {
+                assert!(
+                    (found - truth).abs() < 0.3 + 0.01 * size,
+                    "{size}: {found} {truth}"
+                );
             }
         }
     }
 
     #[test]
-    fn without_rows_a_task_is_what_its_kin_are() {
+    fn rows_that_agree_leave_the_mean_where_it_is() {
+        let rng = &mut derive(8, Purpose::Test, &[]);
+        let mut prior = prior(rng);
+        prior.own = vec![1e-6; D];
+        prior.common.covariance = Mat::zeros(D, D);
+        let theta = prior.mean().to_vec();
+        let (mut error, mut alone) = (0.0, 0.0);
+        for _ in 0..20 {
+            let (_, _, statistics) = rows(&theta, 6, NOISE, rng);
+            let found = prior.belief(&statistics, 0, 1.0).unwrap();
+            let squares = found.mean.iter().zip(&theta).map(|(a, b)| (a - b).powi(2));
+            error += squares.sum::<f64>() / 20.0;
+            alone += D as f64 * NOISE / 6.0 / 20.0;
+        }
+        assert!(error < 0.05 * alone, "{error} {alone}");
+    }
+
+    #[test]
+    fn without_rows_a_task_is_what_source_tasks_are() {
         let prior = prior(&mut derive(7, Purpose::Test, &[]));
-        let nothing = Statistics::new(D, 1);
-        let departure = prior.departure(&nothing, 0).unwrap();
-        let usual = Departure {
-            strangeness: 1.0,
-            noise: NOISE,
-        };
-        assert_eq!(departure, usual);
-        assert_eq!(prior.update(&nothing, 0, departure).unwrap(), prior.mean());
+        let found = prior.belief(&Statistics::new(D, 1), 0, 1.0).unwrap();
+        assert_eq!(found.mean, prior.mean());
     }
 }

@@ -1,4 +1,4 @@
-//! A few rows that stand for many: the same statistics, no more rows than features.
+//! The root of a Gram matrix: a few rows with the statistics of many, no more rows than features.
 //!
 //! With `G = FᵀF` by a pivoted Cholesky factorisation and `Fᵀ z = b`, the rows of `F` with labels `z`
 //! have the statistics of the rows that they stand for, up to a constant in the squares. Targets with few
@@ -13,19 +13,20 @@ use crate::linalg;
 const NOTHING: f64 = 1e-12;
 
 /// Rows with the statistics of others.
-pub(super) struct Shadow {
+pub(crate) struct GramRoot {
     /// `F`, rank × features.
-    pub(super) root: Mat<f64>,
+    pub(crate) root: Mat<f64>,
     /// `z`.
-    pub(super) labels: Vec<f64>,
+    pub(crate) labels: Vec<f64>,
     /// What no function of the features explains of the squares.
-    pub(super) rest: f64,
+    pub(crate) rest: f64,
     /// The number of rows that they stand for.
-    pub(super) rows: f64,
+    pub(crate) rows: f64,
 }
 
-impl Shadow {
-    pub(super) fn of(rows: &Statistics, output: usize) -> Self {
+impl GramRoot {
+    /// Of all rows, each counted once.
+    pub(crate) fn of(rows: &Statistics, output: usize) -> Self {
         let (d, gram) = (rows.dim(), rows.gram_matrix());
         let mut left: Vec<f64> = (0..d).map(|i| gram[(i, i)]).collect();
         let floor = NOTHING * left.iter().copied().fold(0.0, f64::max);
@@ -63,13 +64,22 @@ impl Shadow {
         }
     }
 
-    /// Rows in the shadow.
-    pub(super) fn rank(&self) -> usize {
+    /// The same rows, each counted as `weight` of one.
+    pub(crate) fn weighted(mut self, weight: f64) -> Self {
+        self.root *= faer::Scale(weight.sqrt());
+        self.labels.iter_mut().for_each(|z| *z *= weight.sqrt());
+        self.rest *= weight;
+        self.rows *= weight;
+        self
+    }
+
+    /// Rows of the root.
+    pub(crate) fn rank(&self) -> usize {
         self.labels.len()
     }
 
     /// The labels less what coefficients give.
-    pub(super) fn less(&self, coefficients: &[f64]) -> Vec<f64> {
+    pub(crate) fn less(&self, coefficients: &[f64]) -> Vec<f64> {
         let fitted = linalg::apply(self.root.as_ref(), coefficients);
         self.labels
             .iter()
@@ -90,24 +100,24 @@ mod tests {
     use crate::rng::{Purpose, derive};
 
     #[test]
-    fn a_shadow_has_the_statistics_of_its_rows() {
+    fn a_root_has_the_statistics_of_its_rows() {
         let rng = &mut derive(4, Purpose::Test, &[]);
         for (n, d, rank) in [(5, 8, 5), (40, 6, 6)] {
             let x: Vec<f64> = (0..n * d).map(|_| StandardNormal.sample(rng)).collect();
             let y: Vec<f64> = (0..n).map(|_| StandardNormal.sample(rng)).collect();
             let mut rows = Statistics::new(d, 1);
             rows.accumulate(&Samples::new(x, d, y, 1).unwrap()).unwrap();
-            let shadow = Shadow::of(&rows, 0);
-            assert_eq!(shadow.rank(), rank);
-            let gram = linalg::product(shadow.root.transpose(), shadow.root.as_ref());
+            let found = GramRoot::of(&rows, 0);
+            assert_eq!(found.rank(), rank);
+            let gram = linalg::product(found.root.transpose(), found.root.as_ref());
             assert!((gram - rows.gram_matrix()).norm_max() < 1e-9);
-            let moment = linalg::apply(shadow.root.transpose(), &shadow.labels);
+            let moment = linalg::apply(found.root.transpose(), &found.labels);
             for (a, b) in moment.iter().zip(rows.moment(0)) {
                 assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
             let coefficients: Vec<f64> = (0..d).map(|i| 0.1 * i as f64).collect();
-            let left = shadow.less(&coefficients);
-            let residual = linalg::dot(&left, &left) + shadow.rest;
+            let left = found.less(&coefficients);
+            let residual = linalg::dot(&left, &left) + found.rest;
             assert!((residual - rows.residual(0, &coefficients)).abs() < 1e-9);
         }
     }

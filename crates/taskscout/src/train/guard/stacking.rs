@@ -1,0 +1,235 @@
+//! How candidates are weighed: by the density that they give to rows of the target they have not seen.
+//!
+//! With `p_c` the density that candidate `c` gives to all folds left out, its weight is
+//! `π_c p_c / Σ π p`, where `π` says what is expected beforehand: source tasks are collected because
+//! they help, so transfer is the favourite, and a member of the source family more so where its
+//! marginal likelihood speaks for it. A candidate that the target's rows contradict has a density that is
+//! smaller by orders of magnitude, and no weight. Target-only keeps a floor.
+
+use faer::Mat;
+
+use super::{Candidate, Head, Predictor, PredictorKind};
+use crate::data::TaskData;
+use crate::linalg;
+use crate::train::belief::Belief;
+
+/// The least weight of target-only.
+const FLOOR: f64 = 0.002;
+/// Weights below which a candidate is left out of the mean.
+const NEGLIGIBLE: f64 = 1e-6;
+/// Rows that the noise of the fits counts for beside that of the folds left out.
+const NOISE_ROWS: f64 = 4.0;
+
+/// Weights of the candidates, which add up to one; none where they cannot be compared.
+pub(super) fn weights(candidates: &[Candidate]) -> Option<Vec<f64>> {
+    let scores: Vec<f64> = candidates
+        .iter()
+        .map(|candidate| Some(candidate.odds.ln() + candidate.log_density()?))
+        .collect::<Option<_>>()?;
+    let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !top.is_finite() {
+        return None;
+    }
+    let odds: Vec<f64> = scores.iter().map(|score| (score - top).exp()).collect();
+    let total: f64 = odds.iter().sum();
+    let mut weights: Vec<f64> = odds.iter().map(|odds| odds / total).collect();
+    let alone = candidates
+        .iter()
+        .position(|candidate| candidate.predictor.kind == PredictorKind::TargetOnly);
+    if let Some(alone) = alone.filter(|&alone| weights[alone] < FLOOR) {
+        let rest = 1.0 - weights[alone];
+        for (at, weight) in weights.iter_mut().enumerate() {
+            *weight = if at == alone {
+                FLOOR
+            } else {
+                *weight * (1.0 - FLOOR) / rest
+            };
+        }
+    }
+    Some(weights)
+}
+
+/// The mean of the candidates by their weights; none where they stand on different networks.
+pub(super) fn mean(candidates: &[Candidate], weights: &[f64], lead: usize) -> Option<Predictor> {
+    let first = &candidates[lead].predictor;
+    let mut coefficients: Vec<Vec<f64>> = first
+        .coefficients
+        .iter()
+        .map(|row| vec![0.0; row.len()])
+        .collect();
+    let mut head: Option<Head> = None;
+    for (candidate, &weight) in candidates.iter().zip(weights) {
+        if weight < NEGLIGIBLE {
+            continue;
+        }
+        let predictor = &candidate.predictor;
+        add(&mut coefficients, &predictor.coefficients, weight);
+        if let Some(own) = &predictor.head {
+            match &mut head {
+                Some(head) if head.representation == own.representation => {
+                    add(&mut head.coefficients, &own.coefficients, weight);
+                }
+                Some(_) => return None,
+                None => {
+                    let mut scaled = own.clone();
+                    for row in &mut scaled.coefficients {
+                        row.iter_mut().for_each(|value| *value *= weight);
+                    }
+                    head = Some(scaled);
+                }
+            }
+        }
+    }
+    Some(Predictor {
+        kind: first.kind,
+        coefficients,
+        head,
+        held_out: first.held_out,
+    })
+}
+
+fn add(to: &mut [Vec<f64>], from: &[Vec<f64>], weight: f64) {
+    for (to, from) in to.iter_mut().zip(from) {
+        to.iter_mut()
+            .zip(from)
+            .for_each(|(to, from)| *to += weight * from);
+    }
+}
+
+/// What the mean knows: the doubt of each candidate and the doubt among them; none where a network stands
+/// between. Its noise covers what was seen on the folds left out.
+pub(super) fn beliefs(
+    data: &TaskData,
+    target: usize,
+    candidates: &[Candidate],
+    weights: &[f64],
+) -> Option<Vec<Belief>> {
+    let used = |index: &usize| weights[*index] >= NEGLIGIBLE;
+    let used: Vec<usize> = (0..candidates.len()).filter(used).collect();
+    let outputs = data.outputs();
+    if used
+        .iter()
+        .any(|&index| candidates[index].beliefs.len() != outputs)
+    {
+        return None;
+    }
+    let mut mixed: Vec<Belief> = (0..outputs)
+        .map(|output| {
+            let parts: Vec<(f64, &Belief)> = used
+                .iter()
+                .map(|&index| (weights[index], &candidates[index].beliefs[output]))
+                .collect();
+            mix(&parts)
+        })
+        .collect();
+    let noise: f64 = mixed.iter().map(|belief| belief.noise).sum::<f64>() / outputs.max(1) as f64;
+    if let Some((seen, labels)) = left_over(data, target, candidates, weights)
+        && noise > 0.0
+    {
+        let wanted = (NOISE_ROWS * noise + labels * seen) / (NOISE_ROWS + labels);
+        let factor = (wanted / noise).max(1.0);
+        for belief in &mut mixed {
+            belief.noise *= factor;
+        }
+    }
+    Some(mixed)
+}
+
+/// The mean and covariance of a mixture.
+fn mix(parts: &[(f64, &Belief)]) -> Belief {
+    let d = parts.first().map_or(0, |(_, belief)| belief.mean.len());
+    let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
+    let (mut mean, mut covariance) = (vec![0.0; d], Mat::<f64>::zeros(d, d));
+    let (mut noise, mut freedom) = (0.0, 0.0);
+    for (weight, belief) in parts {
+        let weight = weight / total;
+        mean.iter_mut()
+            .zip(&belief.mean)
+            .for_each(|(sum, value)| *sum += weight * value);
+        covariance += faer::Scale(weight) * &belief.covariance;
+        noise += weight * belief.noise;
+        freedom += weight * belief.freedom;
+    }
+    for (weight, belief) in parts {
+        let apart: Vec<f64> = belief.mean.iter().zip(&mean).map(|(a, b)| a - b).collect();
+        for j in 0..d {
+            let scale = weight / total * apart[j];
+            (0..d).for_each(|i| covariance[(i, j)] += scale * apart[i]);
+        }
+    }
+    Belief {
+        mean,
+        covariance,
+        noise,
+        freedom,
+    }
+}
+
+/// Mean square of what the mixture leaves over on folds that it has not seen, beyond its own doubt, and the
+/// labels that it rests on.
+fn left_over(
+    data: &TaskData,
+    target: usize,
+    candidates: &[Candidate],
+    weights: &[f64],
+) -> Option<(f64, f64)> {
+    let folds = candidates.first()?.held_out.len();
+    let (mut squares, mut doubt, mut labels) = (0.0, 0.0, 0.0);
+    for at in 0..folds {
+        let rows = &data.targets()[target].folds[candidates.first()?.held_out[at].fold];
+        labels += (rows.count() * rows.outputs()) as f64;
+        for output in 0..rows.outputs() {
+            let mut mean = vec![0.0; rows.dim()];
+            let known = candidates.iter().zip(weights);
+            let known = known.filter(|(_, weight)| **weight >= NEGLIGIBLE);
+            for (candidate, weight) in known.clone() {
+                let own = candidate.held_out.get(at)?.coefficients.get(output)?;
+                mean.iter_mut()
+                    .zip(own)
+                    .for_each(|(sum, value)| *sum += weight * value);
+            }
+            for (candidate, weight) in known {
+                let held_out = &candidate.held_out[at];
+                let own = &held_out.coefficients[output];
+                let apart: Vec<f64> = own.iter().zip(&mean).map(|(a, b)| a - b).collect();
+                doubt += weight * linalg::packed::quadratic(rows.gram(), &apart);
+                doubt += weight * held_out.variance / rows.outputs() as f64;
+            }
+            squares += rows.residual(output, &mean).max(0.0);
+        }
+    }
+    (labels > 0.0).then(|| ((squares - doubt).max(0.0) / labels, labels))
+}
+
+/// The reason in words.
+pub(super) fn reason(candidates: &[Candidate], weights: &[f64], lead: usize) -> String {
+    let rows = |candidate: &Candidate| -> f64 { candidate.predictor.held_out.unwrap_or(f64::NAN) };
+    let shares: Vec<String> = candidates
+        .iter()
+        .zip(weights)
+        .map(|(candidate, weight)| {
+            format!(
+                "{} {:.0} % with error {:.4e}",
+                candidate.predictor.kind,
+                100.0 * weight,
+                rows(candidate)
+            )
+        })
+        .collect();
+    let kind = candidates[lead].predictor.kind;
+    let what = if kind == PredictorKind::TargetOnly && weights[lead] > 0.99 {
+        format!(
+            "{kind} predicts held-out target rows best, and they contradict what source tasks say"
+        )
+    } else if kind == PredictorKind::Identified {
+        format!(
+            "{kind} predicts held-out target rows best, and the target's rows speak for a member of the source family"
+        )
+    } else {
+        format!("{kind} predicts held-out target rows best")
+    };
+    format!(
+        "{what}; weights by predictive density: {}",
+        shares.join(", ")
+    )
+}

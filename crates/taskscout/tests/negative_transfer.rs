@@ -1,0 +1,239 @@
+//! Transfer that harms: sources that contradict the target, have nothing to do with it, or differ among themselves.
+//!
+//! 216 settings of slopes, rows, noise and number of sources, each with several draws. What is handed back must be about as good as the better
+//! of target-only and shared, and its uncertainty must hold new observations.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod common;
+
+use common::{normals, rng};
+use taskscout::data::{Samples, Stage, TaskData};
+use taskscout::rng::Rng;
+use taskscout::train::{Choice, Exact, Pooled, PredictorKind, TrainContext, Trainer, guard};
+
+/// Draws of each setting.
+const DRAWS: u64 = 10;
+/// Features: a constant, and an input.
+const GROUPS: [usize; 2] = [1, 1];
+const D: usize = 2;
+
+/// How the slopes of source tasks and target are related.
+#[derive(Debug, Clone, Copy)]
+enum Slopes {
+    /// The target's are those of the sources, with the other sign.
+    Opposite,
+    /// The target's have nothing to do with those of the sources, which are all alike.
+    Unrelated,
+    /// All differ by so much from task to task.
+    Spread(f64),
+    /// All alike.
+    Alike,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Setting {
+    slopes: Slopes,
+    rows: usize,
+    noise: f64,
+    sources: usize,
+}
+
+fn settings() -> Vec<Setting> {
+    let mut all = Vec::new();
+    let slopes = [
+        Slopes::Opposite,
+        Slopes::Unrelated,
+        Slopes::Spread(0.3),
+        Slopes::Spread(3.0),
+        Slopes::Spread(10.0),
+        Slopes::Alike,
+    ];
+    for slopes in slopes {
+        for rows in [4, 7, 8, 16, 72, 300] {
+            for noise in [0.02, 0.2, 1.0] {
+                for sources in [3, 12] {
+                    all.push(Setting {
+                        slopes,
+                        rows,
+                        noise,
+                        sources,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn rows(theta: &[f64], n: usize, noise: f64, rng: &mut Rng) -> Samples {
+    let mut x = normals(n * D, rng);
+    x.chunks_mut(D).for_each(|row| row[0] = 1.0);
+    let clean: Vec<f64> = x.chunks(D).map(|row| common::dot(row, theta)).collect();
+    let y = clean
+        .iter()
+        .zip(normals(n, rng))
+        .map(|(y, e)| y + noise * e);
+    Samples::new(x.clone(), D, y.collect(), 1).unwrap()
+}
+
+/// Source tasks and a target, and the target's truth.
+fn world(setting: Setting, seed: u64, labelled: bool) -> (TaskData, Vec<f64>) {
+    let rng = &mut rng(seed);
+    let Setting {
+        slopes,
+        rows: n,
+        noise,
+        sources,
+    } = setting;
+    let common: Vec<f64> = vec![0.5, 5.0];
+    let spread = match slopes {
+        Slopes::Spread(spread) => spread,
+        _ => 0.0,
+    };
+    let draw = |rng: &mut Rng| -> Vec<f64> {
+        common
+            .iter()
+            .zip(normals(D, rng))
+            .map(|(c, z)| c + spread * z)
+            .collect()
+    };
+    // Tasks that are labelled alike, or nothing known of any.
+    let task_dim = if labelled { 1 } else { sources + 1 };
+    let features = |task: usize| -> Vec<f64> {
+        if labelled {
+            vec![1.0]
+        } else {
+            common::unit(task_dim, task)
+        }
+    };
+    let mut data = TaskData::new(D, 1, task_dim);
+    data.add_target("target", features(sources)).unwrap();
+    for task in 0..sources {
+        let theta = draw(rng);
+        let samples = rows(&theta, 100, noise, rng);
+        data.add(&[task as f64], &features(task), Stage::Explore, 0, &samples)
+            .unwrap();
+    }
+    let theta = match slopes {
+        Slopes::Opposite => common.iter().map(|c| -c).collect(),
+        Slopes::Unrelated => normals(D, rng).iter().map(|z| 4.0 * z).collect(),
+        _ => draw(rng),
+    };
+    data.add_target_rows(0, &rows(&theta, n, noise, rng))
+        .unwrap();
+    (data, theta)
+}
+
+fn choose(oracle: &dyn Trainer, data: &TaskData) -> Choice {
+    let context = TrainContext::default();
+    let (model, folds) = oracle.fit_with_folds(data, &context).unwrap();
+    let own = |target| oracle.own_candidate(data, target);
+    let hooks = guard::Hooks {
+        alone: &|_, _| Ok(None),
+        own: &own,
+        identify: None,
+        oracle,
+    };
+    guard::choose(data, &model, &folds, &hooks, &[0])
+        .unwrap()
+        .remove(0)
+}
+
+fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {
+    coefficients
+        .iter()
+        .zip(theta)
+        .map(|(a, b)| (a - b).powi(2))
+        .sum()
+}
+
+/// Whether new observations lie within 90 % intervals: how many of how many.
+fn held(choice: &Choice, theta: &[f64], noise: f64, rng: &mut Rng) -> f64 {
+    let belief = &choice.beliefs[0];
+    let fresh = rows(theta, 40, noise, rng);
+    let inside = fresh
+        .inputs()
+        .chunks(D)
+        .zip(fresh.outputs())
+        .filter(|(x, y)| {
+            let expected = common::dot(x, &belief.mean);
+            let mut variance = belief.noise;
+            for (i, a) in x.iter().enumerate() {
+                for (j, b) in x.iter().enumerate() {
+                    variance += a * b * belief.covariance[(i, j)];
+                }
+            }
+            (*y - expected).abs() <= 1.645 * (variance * belief.spread()).sqrt()
+        });
+    inside.count() as f64 / 40.0
+}
+
+/// Per setting: returned over the better candidate, and how often intervals hold.
+fn measure(oracle: &dyn Trainer, labelled: bool) -> Vec<(Setting, f64, f64)> {
+    settings()
+        .into_iter()
+        .enumerate()
+        .map(|(index, setting)| {
+            let (mut losses, mut inside) = ([0.0; 3], 0.0);
+            for draw in 0..DRAWS {
+                let (data, theta) = world(setting, 1000 * index as u64 + draw, labelled);
+                let choice = choose(oracle, &data);
+                let of = |kind| loss(&choice.candidate(kind).unwrap().coefficients[0], &theta);
+                let found = loss(&choice.predictor().unwrap().coefficients[0], &theta);
+                let all = [
+                    of(PredictorKind::TargetOnly),
+                    of(PredictorKind::Shared),
+                    found,
+                ];
+                losses
+                    .iter_mut()
+                    .zip(all)
+                    .for_each(|(sum, one)| *sum += one);
+                inside += held(&choice, &theta, setting.noise, &mut rng(7 + draw)) / DRAWS as f64;
+            }
+            let ratio = losses[2] / losses[0].min(losses[1]);
+            (setting, ratio, inside)
+        })
+        .collect()
+}
+
+fn judge(oracle: &dyn Trainer, labelled: bool) {
+    let all = measure(oracle, labelled);
+    let mean = all.iter().map(|(_, ratio, _)| ratio.ln()).sum::<f64>() / all.len() as f64;
+    let inside = all.iter().map(|(.., inside)| inside).sum::<f64>() / all.len() as f64;
+    let worst = |few: bool| {
+        all.iter()
+            .filter(|(setting, ..)| (setting.rows < 8) == few)
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .unwrap()
+    };
+    println!(
+        "{} settings: mean {:.3}, worst with few {:?}, with more {:?}, intervals {inside:.3}",
+        all.len(),
+        mean.exp(),
+        worst(true),
+        worst(false)
+    );
+    assert_eq!(all.len(), 216);
+    assert!(mean.exp() < 1.1, "{}", mean.exp());
+    assert!(worst(true).1 < 3.0, "{:?}", worst(true));
+    assert!(worst(false).1 < 1.5, "{:?}", worst(false));
+    assert!((0.8..0.97).contains(&inside), "{inside}");
+}
+
+#[test]
+fn pooled_sources_do_no_harm() {
+    judge(
+        &Pooled {
+            groups: GROUPS.to_vec(),
+            ..Pooled::default()
+        },
+        true,
+    );
+}
+
+#[test]
+fn a_shared_representation_does_no_harm() {
+    judge(&Exact::default(), false);
+}
