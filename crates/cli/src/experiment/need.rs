@@ -21,7 +21,7 @@ const SOME_DIRECTIONS: usize = 8;
 /// Most tasks of a finite space that are all sampled in a round.
 const MOST_LISTED: usize = 4096;
 /// Dense matrices of features by features that an oracle has at the same time.
-const DENSE: f64 = 8.0;
+const DENSE: f64 = 16.0;
 /// A row of results, in memory and as text.
 const RESULT_ROW: f64 = 1000.0;
 /// A weight of a network in training: itself, its gradient, and what optimisers and starts keep.
@@ -105,8 +105,8 @@ fn bilinear(prepared: &Prepared) -> f64 {
     let k = prepared.config.learner.k.unwrap_or(SOME_DIRECTIONS);
     let (d, q, k) = (d as f64, q as f64, k.min(d).min(q) as f64);
     0.25 * d * (d + 1.0) * k * (k + 1.0)
-        + 2.0 * (k * d).powi(2)
-        + 2.0 * (k * q).powi(2)
+        + 4.0 * (k * d).powi(2)
+        + 4.0 * (k * q).powi(2)
         + 4.0 * d * q
 }
 
