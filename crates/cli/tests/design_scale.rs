@@ -220,7 +220,7 @@ fn without_a_target_the_identity_is_that_of_the_features_as_named() {
         let c = [1.0, x, x * x];
         for i in 0..3 {
             (0..3).for_each(|j| {
-                information[(i, j)] += task["weight"].as_f64().unwrap() * c[i] * c[j]
+                information[(i, j)] += task["weight"].as_f64().unwrap() * c[i] * c[j];
             });
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
     size::check(&source, &asked, options.memory)?;
     let alive = Alive::start("planning");
     let metric = settle(&mut source, &asked, options)?;
-    let wanted = Wanted::new(asked, &source, &mut notes)?;
+    let wanted = Wanted::new(&asked, &source, &mut notes)?;
     let mut setting = Setting {
         columns: source.columns.clone(),
         has_costs: options.cost.is_some() || options.switch_cost > 0.0,

@@ -83,7 +83,7 @@ impl Asked {
 
 impl Wanted {
     /// Sees targets and data so far through the source's lens.
-    pub(crate) fn new(asked: Asked, source: &Source, notes: &mut Notes) -> Result<Self> {
+    pub(crate) fn new(asked: &Asked, source: &Source, notes: &mut Notes) -> Result<Self> {
         let given = given(asked.given.as_ref(), source)?;
         let mut wanted = match (&asked.target, &source.learnt) {
             (Some(rows), _) => of_targets(rows, source)?,
@@ -95,7 +95,7 @@ impl Wanted {
             },
             (None, None) => {
                 notes.add("no --target: all that the tasks can teach counts alike (A = I)".into());
-                Self::everything(source.lens.identity())
+                Self::everything(source.lens.identity().as_ref())
             }
         };
         wanted.given = given;
@@ -103,15 +103,15 @@ impl Wanted {
     }
 
     /// Everything counts alike; the rows have the moment of that, if it is not the identity.
-    fn everything(rows: Option<Mat<f64>>) -> Self {
-        let count = rows.as_ref().map_or(0, Mat::ncols) as f64;
+    fn everything(rows: Option<&Mat<f64>>) -> Self {
+        let count = rows.map_or(0, Mat::ncols) as f64;
         let scaled = |rows: &Mat<f64>| -> Vec<f64> {
             let columns = (0..rows.ncols()).flat_map(|j| (0..rows.nrows()).map(move |i| (i, j)));
             columns.map(|place| rows[place] * count.sqrt()).collect()
         };
         Self {
-            moment: rows.as_ref().map(|rows| rows * rows.transpose()),
-            everything: rows.as_ref().map(scaled),
+            moment: rows.map(|rows| rows * rows.transpose()),
+            everything: rows.map(scaled),
             rows: Vec::new(),
             weights: None,
             names: Names::None,

@@ -107,7 +107,7 @@ pub(super) struct Solution {
 pub(super) fn solve(
     source: &mut dyn Source,
     problem: &Problem<'_>,
-    known: Vec<Atom>,
+    known: &[Atom],
 ) -> Result<Solution> {
     problem.check()?;
     let need = source.frame().need(&problem.need, problem.partial)?;
@@ -138,7 +138,7 @@ pub(super) fn solve(
             tolerance: problem.tolerance,
             max_iterations: problem.max_iterations,
         };
-        let solved = solver.run(source, known.clone())?;
+        let solved = solver.run(source, known)?;
         solver.finish(solved, &need)
     };
     let mut solved = attempt(source, &given, RIDGE);
@@ -192,12 +192,12 @@ struct Run {
 }
 
 impl Solver<'_> {
-    fn run(&self, source: &mut dyn Source, known: Vec<Atom>) -> Result<Run> {
+    fn run(&self, source: &mut dyn Source, known: &[Atom]) -> Result<Run> {
         let spanning = source.first()?;
         let mut atoms: Vec<Atom> = Vec::new();
         for atom in known {
             if !atoms.iter().any(|other| other.key == atom.key) {
-                atoms.push(atom);
+                atoms.push(atom.clone());
             }
         }
         let start = atoms.len();

@@ -129,7 +129,7 @@ pub fn solve(candidates: &Candidates<'_>, problem: &Problem<'_>) -> Result<Desig
     let rows = problem.start.iter().filter_map(|atom| atom.row);
     let usable = |row: &usize| *row < candidates.len() && candidates.limit(*row) > 0.0;
     let known: Vec<Atom> = rows.filter(usable).map(|row| source.atom(row)).collect();
-    let solution = frank_wolfe::solve(&mut source, problem, known)?;
+    let solution = frank_wolfe::solve(&mut source, problem, &known)?;
     Ok(assemble(solution, problem, |key| match key {
         Key::Row(row) => (
             candidates.row(row).to_vec(),
@@ -200,7 +200,7 @@ pub fn solve_space(
         .iter()
         .filter(|atom| space.contains(&atom.task));
     let known: Vec<Atom> = inside.map(|atom| source.atom(atom.task.clone())).collect();
-    let solution = frank_wolfe::solve(&mut source, problem, known)?;
+    let solution = frank_wolfe::solve(&mut source, problem, &known)?;
     Ok(assemble(solution, problem, |key| match key {
         Key::Row(_) => (Vec::new(), None, Vec::new()),
         Key::Task(task) => {
