@@ -1,13 +1,13 @@
 //! Models of studies.
 
-use taskscout::data::{Samples, TargetRows};
+use taskscout::data::Samples;
 use taskscout::features::FeatureMap;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{PredictorKind, ridge};
+use taskscout::train::PredictorKind;
 use taskscout_models::{Basis, SavedModel};
 
 use crate::common::normals;
