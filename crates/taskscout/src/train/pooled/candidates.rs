@@ -101,7 +101,7 @@ impl Pooled {
         let held_out = folds.iter().map(|&fold| {
             let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
             let judged = HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)?;
-            Ok(placed(judged, &basis.columns, d))
+            Ok(placed(&judged, &basis.columns, d))
         });
         let held_out = held_out.collect::<Result<_>>()?;
         let belief = graded::fit(&rows(&|_| true)?, 0, &basis.groups)?.placed(&basis.columns, d);
@@ -150,7 +150,7 @@ fn judge(
     let weight = row_weight(data.target_rows(target), pool.worth);
     let judged = HeldOut::judge(fold, &[known], &unseen, weight)?;
     Ok(Some(match pool.basis.network {
-        None => placed(judged, &pool.basis.columns, data.feature_dim()),
+        None => placed(&judged, &pool.basis.columns, data.feature_dim()),
         Some(_) => HeldOut {
             coefficients: Vec::new(),
             ..judged
@@ -159,7 +159,7 @@ fn judge(
 }
 
 /// The same with coefficients on all features.
-fn placed(judged: HeldOut, columns: &[usize], d: usize) -> HeldOut {
+fn placed(judged: &HeldOut, columns: &[usize], d: usize) -> HeldOut {
     let place = |values: &Vec<f64>| {
         let mut all = vec![0.0; d];
         for (&column, &value) in columns.iter().zip(values) {
@@ -169,7 +169,7 @@ fn placed(judged: HeldOut, columns: &[usize], d: usize) -> HeldOut {
     };
     HeldOut {
         coefficients: judged.coefficients.iter().map(place).collect(),
-        ..judged
+        ..judged.clone()
     }
 }
 
