@@ -6,7 +6,7 @@
 //! distribution that this leaves.
 //!
 //! Where a network stands between, the coefficients on it are a ridge fit with covariance `σ²(G + λI)⁻¹`, and `σ²` is
-//! the chosen predictor's error on held-out rows: what the model cannot express counts as noise.
+//! the error of the heaviest candidate on held-out rows: what the model cannot express counts as noise.
 
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
@@ -43,7 +43,10 @@ impl SavedModel {
         let representation = model.as_ref().map(|model| model.representation.clone());
         let uncertainty = match known(&choice.beliefs) {
             Some(known) => known?,
-            None => uncertainty(study, target, predictor, model.as_deref())?,
+            None => {
+                let lead = choice.candidate(choice.kind).unwrap_or(predictor);
+                uncertainty(study, target, lead, model.as_deref())?
+            }
         };
         let tasks = match (&model, &config.task_features) {
             (None, _) | (_, FeatureMap::Custom(_)) => None,

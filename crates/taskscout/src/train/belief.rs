@@ -31,9 +31,12 @@ pub struct Belief {
     pub freedom: f64,
 }
 
-/// The least noise variance that labels of such squares, summed over so many rows, can be said to have.
-pub(crate) fn least_noise(label_squares: f64, rows: f64) -> f64 {
-    (LEAST_NOISE * label_squares / rows.max(1.0)).max(f64::MIN_POSITIVE)
+/// The least noise variance that the labels of some rows can be said to have, for each output.
+pub(crate) fn least_noises(rows: &Statistics) -> Vec<f64> {
+    let count = (rows.count() as f64).max(1.0);
+    (0..rows.outputs())
+        .map(|output| (LEAST_NOISE * rows.square(output) / count).max(f64::MIN_POSITIVE))
+        .collect()
 }
 
 impl Belief {
@@ -62,7 +65,8 @@ impl Belief {
     /// The variance of a t distribution of these degrees of freedom over its squared scale.
     #[must_use]
     pub fn spread(&self) -> f64 {
-        (self.freedom / (self.freedom - 2.0).max(1.0)).max(1.0)
+        let freedom = self.freedom.max(3.0);
+        freedom / (freedom - 2.0)
     }
 
     /// The sum over rows of the variance of what is expected of them.

@@ -64,15 +64,6 @@ impl GramRoot {
         }
     }
 
-    /// The same rows, each counted as `weight` of one.
-    pub(crate) fn weighted(mut self, weight: f64) -> Self {
-        self.root *= faer::Scale(weight.sqrt());
-        self.labels.iter_mut().for_each(|z| *z *= weight.sqrt());
-        self.rest *= weight;
-        self.rows *= weight;
-        self
-    }
-
     /// Rows of the root.
     pub(crate) fn rank(&self) -> usize {
         self.labels.len()

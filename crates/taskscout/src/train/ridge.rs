@@ -8,7 +8,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::belief::{Belief, least_noise};
+use super::belief::Belief;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -175,10 +175,10 @@ impl RidgeSolver {
 }
 
 impl RidgeSolver {
-    /// The fit as what is known of the function, for labels of such squares: its covariance is `σ² (G + λI)⁻¹`.
-    pub(crate) fn belief(&self, fit: &RidgeFit, square: f64) -> Belief {
+    /// The fit as what is known of the function, with a noise of at least so much: its covariance is `σ² (G + λI)⁻¹`.
+    pub(crate) fn belief(&self, fit: &RidgeFit, least_noise: f64) -> Belief {
         let rows = self.count as f64;
-        let noise = fit.noise.max(least_noise(square, rows));
+        let noise = fit.noise.max(least_noise);
         let d = self.values.len();
         let scaled = Mat::from_fn(d, d, |i, j| {
             self.vectors[(i, j)] * (noise / (self.values[j] + fit.lambda)).sqrt()

@@ -33,15 +33,15 @@ pub struct HeldOut {
     pub log_density: f64,
     /// Sum of its squared errors.
     pub squares: f64,
-    /// Sum over the labels of the variance of what it expects.
-    pub variance: f64,
+    /// For each output, the sum over rows of the variance of what it expects.
+    pub variances: Vec<f64>,
     /// Its coefficients on the features, one vector an output; empty where a network stands between.
     pub coefficients: Vec<Vec<f64>>,
 }
 
 impl HeldOut {
-    /// Judges what is known without a fold, one belief an output, on the rows of the fold, each of which
-    /// counts as `weight` of one in the density. The coefficients are those of the beliefs.
+    /// Judges what is known without a fold, one belief an output, on the rows of the fold, whose log density counts
+    /// by `weight`. The coefficients are those of the beliefs.
     ///
     /// # Errors
     /// A breakdown of the numerics.
@@ -51,18 +51,30 @@ impl HeldOut {
         unseen: &Statistics,
         weight: f64,
     ) -> Result<Self> {
-        let (mut log_density, mut squares, mut variance) = (0.0, 0.0, 0.0);
-        for (output, belief) in beliefs.iter().enumerate() {
-            let root = GramRoot::of(unseen, output).weighted(weight);
-            log_density += belief.log_density(&root)?;
+        let roots: Vec<GramRoot> = (0..beliefs.len())
+            .map(|output| GramRoot::of(unseen, output))
+            .collect();
+        Self::judge_on(fold, beliefs, (unseen, &roots), weight)
+    }
+
+    /// The same with the roots of the fold's Gram matrix for each output at hand.
+    pub(crate) fn judge_on(
+        fold: usize,
+        beliefs: &[Belief],
+        (unseen, roots): (&Statistics, &[GramRoot]),
+        weight: f64,
+    ) -> Result<Self> {
+        let (mut log_density, mut squares) = (0.0, 0.0);
+        for (output, (belief, root)) in beliefs.iter().zip(roots).enumerate() {
+            log_density += weight * belief.log_density(root)?;
             squares += unseen.residual(output, &belief.mean).max(0.0);
-            variance += belief.variance_on(unseen).max(0.0);
         }
+        let variance = |belief: &Belief| belief.variance_on(unseen).max(0.0);
         Ok(Self {
             fold,
             log_density,
             squares,
-            variance,
+            variances: beliefs.iter().map(variance).collect(),
             coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
         })
     }

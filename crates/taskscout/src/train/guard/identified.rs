@@ -7,10 +7,10 @@ use crate::identify::Identified;
 use crate::model::{Phi, Representation as _};
 use crate::train::FoldFit;
 
-/// The odds of a member of the source family, by whether its marginal likelihood speaks for it: that knows more than
-/// a few noisy rows held out do.
-const MEMBER: f64 = 40.0;
-const NO_MEMBER: f64 = 0.1;
+/// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
+/// noisy rows held out do.
+const LEAST_ODDS: f64 = 0.1;
+const MOST_ODDS: f64 = 40.0;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub(super) fn candidate(
@@ -19,7 +19,7 @@ pub(super) fn candidate(
     representation: &Phi,
     folds: &[FoldFit],
     identify: Identify<'_>,
-) -> Result<Option<(Candidate, Identified)>> {
+) -> Result<Option<(Option<Candidate>, Identified)>> {
     let Some(member) = identify(target, TargetRows::All, representation)? else {
         return Ok(None);
     };
@@ -29,23 +29,24 @@ pub(super) fn candidate(
         for fit in folds {
             let rows = TargetRows::Without(fit.fold);
             // What cannot be found without a fold cannot be judged.
-            let Some(member) = identify(target, rows, &fit.representation)? else {
-                return Ok(None);
+            let Some(found) = identify(target, rows, &fit.representation)? else {
+                return Ok(Some((None, member.identified)));
             };
-            held_out.push(judge(data, target, fit.fold, &member)?);
+            held_out.push(judge(data, target, fit.fold, &found)?);
         }
     }
     let candidate = Candidate {
         predictor: predictor(data, &member),
         beliefs: on_features(&member).unwrap_or_default(),
-        odds: if member.identified.belongs() {
-            MEMBER
-        } else {
-            NO_MEMBER
-        },
+        odds: member
+            .identified
+            .log_odds
+            .exp()
+            .clamp(LEAST_ODDS, MOST_ODDS),
         held_out,
     };
-    Ok(Some((candidate.scored(data, target), member.identified)))
+    let candidate = candidate.scored(data, target);
+    Ok(Some((Some(candidate), member.identified)))
 }
 
 fn judge(data: &TaskData, target: usize, fold: usize, member: &Member) -> Result<HeldOut> {

@@ -256,7 +256,7 @@ pub fn choose(
                 None => None,
             };
             let (member, found) = member.unzip();
-            candidates.extend(member);
+            candidates.extend(member.flatten());
             settle(data, target, candidates, found, rows)
         })
         .collect()

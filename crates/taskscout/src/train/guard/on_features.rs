@@ -6,7 +6,8 @@ use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::train::FoldFit;
-use crate::train::belief::Belief;
+use crate::train::belief::{Belief, least_noises};
+use crate::train::gram_root::GramRoot;
 use crate::train::ridge::RidgeSolver;
 
 /// A kind of predictor with what it knows, one belief an output.
@@ -20,7 +21,8 @@ pub(super) fn candidates(
     folds: &[FoldFit],
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
-    let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation)?
+    let floors = least_noises(&everything);
+    let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation, &floors)?
         .into_iter()
         .map(|(kind, beliefs)| Candidate {
             predictor: Predictor {
@@ -45,11 +47,14 @@ pub(super) fn candidates(
             };
             let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
             let unseen = &data.targets()[target].folds[fit.fold];
-            let fitted = fit_candidates(&seen, representation)?;
+            let fitted = fit_candidates(&seen, representation, &floors)?;
+            let roots: Vec<GramRoot> = (0..unseen.outputs())
+                .map(|output| GramRoot::of(unseen, output))
+                .collect();
             for (candidate, (_, beliefs)) in candidates.iter_mut().zip(fitted) {
-                candidate
-                    .held_out
-                    .push(HeldOut::judge(fit.fold, &beliefs, unseen, 1.0)?);
+                let rows = (unseen, roots.as_slice());
+                let judged = HeldOut::judge_on(fit.fold, &beliefs, rows, 1.0)?;
+                candidate.held_out.push(judged);
             }
         }
     }
@@ -59,22 +64,26 @@ pub(super) fn candidates(
         .collect())
 }
 
-/// Fits every kind of predictor to rows of the target, given a representation.
-fn fit_candidates(rows: &Statistics, representation: &Linear) -> Result<Vec<Fitted>> {
+/// Fits every kind of predictor to rows of the target, given a representation, with a least noise for each output.
+fn fit_candidates(
+    rows: &Statistics,
+    representation: &Linear,
+    floors: &[f64],
+) -> Result<Vec<Fitted>> {
     let solver = RidgeSolver::new(rows)?;
     let projected = rows.project(representation.matrix())?;
     let small = RidgeSolver::new(&projected)?;
     let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
-    for output in 0..rows.outputs() {
+    for (output, &floor) in floors.iter().enumerate() {
         let square = rows.square(output);
         let own = solver.fit(rows.moment(output), square);
-        alone.push(solver.belief(&own, square));
+        alone.push(solver.belief(&own, floor));
         let head = small.fit(projected.moment(output), square);
         let transfer = Belief {
             mean: representation.coefficients(&head.coefficients),
-            ..small.belief(&head, square).mapped(representation.matrix())
+            ..small.belief(&head, floor).mapped(representation.matrix())
         };
-        corrected.push(add_residual(rows, output, &solver, &transfer));
+        corrected.push(add_residual((rows, output), &solver, &transfer, floor));
         shared.push(transfer);
     }
     Ok(vec![
@@ -86,10 +95,10 @@ fn fit_candidates(rows: &Statistics, representation: &Linear) -> Result<Vec<Fitt
 
 /// The predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
 fn add_residual(
-    rows: &Statistics,
-    output: usize,
+    (rows, output): (&Statistics, usize),
     solver: &RidgeSolver,
     transfer: &Belief,
+    floor: f64,
 ) -> Belief {
     let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
     crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
@@ -98,7 +107,7 @@ fn add_residual(
         .for_each(|(fit, moment)| *fit = moment - *fit);
     let square = rows.residual(output, &transfer.mean).max(0.0);
     let residual = solver.fit(&left, square);
-    let belief = solver.belief(&residual, rows.square(output));
+    let belief = solver.belief(&residual, floor);
     Belief {
         mean: transfer
             .mean

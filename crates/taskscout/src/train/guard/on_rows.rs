@@ -7,7 +7,7 @@ use super::{Alone, Candidate, Head, HeldOut, Predictor, PredictorKind, comparabl
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{Phi, Representation as _};
-use crate::train::belief::Belief;
+use crate::train::belief::{Belief, least_noises};
 use crate::train::ridge::RidgeSolver;
 use crate::train::stack::Stack;
 
@@ -33,8 +33,10 @@ pub(super) fn candidates(
     let features = data.feature_dim();
     let own = alone(target, TargetRows::All)?;
     let stack = Stack::of(features, shared, own.as_ref());
-    let fitted = fit(&statistics(data, target, &stack, |_| true)?, &stack)?;
-    let held_out = held_out(data, target, folds, alone)?;
+    let floors = least_noises(&data.target_statistics(target, TargetRows::All)?);
+    let everything = statistics(data, target, &stack, |_| true)?;
+    let fitted = fit(&everything, &stack, &floors)?;
+    let held_out = held_out(data, target, folds, alone, &floors)?;
     let mut out: Vec<Candidate> = Vec::new();
     for (index, (kind, beliefs)) in fitted.into_iter().enumerate() {
         // What could not be fitted without a fold cannot be judged, so it does not win.
@@ -43,7 +45,7 @@ pub(super) fn candidates(
                 fold: *fold,
                 log_density: f64::NEG_INFINITY,
                 squares: f64::INFINITY,
-                variance: 0.0,
+                variances: Vec::new(),
                 coefficients: Vec::new(),
             })
         });
@@ -77,6 +79,7 @@ fn held_out(
     target: usize,
     folds: &[Fold<'_>],
     alone: Alone<'_>,
+    floors: &[f64],
 ) -> Result<Vec<(usize, Vec<HeldOut>)>> {
     let features = data.feature_dim();
     let wanted: Vec<usize> = folds.iter().map(|fold| fold.fold).collect();
@@ -90,7 +93,7 @@ fn held_out(
             let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
-            let judged = fit(&seen, &stack)?
+            let judged = fit(&seen, &stack, floors)?
                 .into_iter()
                 .map(|(_, beliefs)| {
                     let mut judged = HeldOut::judge(*fold, &beliefs, &unseen, 1.0)?;
@@ -122,24 +125,28 @@ fn statistics(
 }
 
 /// Fits every candidate to rows of the target, the simplest transfer first.
-fn fit(rows: &Statistics, stack: &Stack<'_>) -> Result<Vec<(PredictorKind, OnStack)>> {
+fn fit(
+    rows: &Statistics,
+    stack: &Stack<'_>,
+    floors: &[f64],
+) -> Result<Vec<(PredictorKind, OnStack)>> {
     let features = 0..stack.features;
     let mut candidates = Vec::new();
     if let Some(columns) = stack.columns(stack.shared) {
-        let shared = ridge_on(rows, columns)?;
-        let corrected = add_residual(rows, features.clone(), &shared)?;
+        let shared = ridge_on(rows, columns, floors)?;
+        let corrected = add_residual(rows, features.clone(), &shared, floors)?;
         candidates.push((PredictorKind::Shared, shared));
         candidates.push((PredictorKind::SharedResidual, corrected));
     }
-    candidates.push((PredictorKind::TargetOnly, ridge_on(rows, features)?));
+    candidates.push((PredictorKind::TargetOnly, ridge_on(rows, features, floors)?));
     if let Some(columns) = stack.columns(stack.alone) {
-        candidates.push((PredictorKind::TargetOnly, ridge_on(rows, columns)?));
+        candidates.push((PredictorKind::TargetOnly, ridge_on(rows, columns, floors)?));
     }
     Ok(candidates)
 }
 
 /// Ridge regression on some columns of `z`.
-fn ridge_on(rows: &Statistics, columns: Range<usize>) -> Result<OnStack> {
+fn ridge_on(rows: &Statistics, columns: Range<usize>, floors: &[f64]) -> Result<OnStack> {
     let part = rows.select(columns.clone())?;
     let solver = RidgeSolver::new(&part)?;
     let columns: Vec<usize> = columns.collect();
@@ -147,14 +154,19 @@ fn ridge_on(rows: &Statistics, columns: Range<usize>) -> Result<OnStack> {
         .map(|output| {
             let fit = solver.fit(part.moment(output), part.square(output));
             solver
-                .belief(&fit, part.square(output))
+                .belief(&fit, floors[output])
                 .placed(&columns, rows.dim())
         })
         .collect())
 }
 
 /// A predictor plus a ridge fit, on some columns, of what it leaves over.
-fn add_residual(rows: &Statistics, columns: Range<usize>, predictor: &[Belief]) -> Result<OnStack> {
+fn add_residual(
+    rows: &Statistics,
+    columns: Range<usize>,
+    predictor: &[Belief],
+    floors: &[f64],
+) -> Result<OnStack> {
     let solver = RidgeSolver::new(&rows.select(columns.clone())?)?;
     let places: Vec<usize> = columns.clone().collect();
     Ok(predictor
@@ -169,7 +181,7 @@ fn add_residual(rows: &Statistics, columns: Range<usize>, predictor: &[Belief]) 
                 .collect();
             let residual = solver.fit(&left, rows.residual(output, &predictor.mean).max(0.0));
             let mut all = solver
-                .belief(&residual, rows.square(output))
+                .belief(&residual, floors[output])
                 .placed(&places, rows.dim());
             all.covariance += &predictor.covariance;
             all.mean

@@ -27,16 +27,19 @@ pub(super) fn weights(candidates: &[Candidate]) -> Option<Vec<f64>> {
         .map(|candidate| Some(candidate.odds.ln() + candidate.log_density()?))
         .collect::<Option<_>>()?;
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let alone = candidates
+        .iter()
+        .position(|candidate| candidate.predictor.kind == PredictorKind::TargetOnly);
     if !top.is_finite() {
-        return None;
+        // All are contradicted: the target's own rows are what there is.
+        let only = |at: usize| f64::from(u8::from(Some(at) == alone.or(Some(0))));
+        return Some((0..candidates.len()).map(only).collect());
     }
     let odds: Vec<f64> = scores.iter().map(|score| (score - top).exp()).collect();
     let total: f64 = odds.iter().sum();
     let mut weights: Vec<f64> = odds.iter().map(|odds| odds / total).collect();
-    let alone = candidates
-        .iter()
-        .position(|candidate| candidate.predictor.kind == PredictorKind::TargetOnly);
-    if let Some(alone) = alone.filter(|&alone| weights[alone] < FLOOR) {
+    if let Some(alone) = alone.filter(|&alone| weights[alone] < FLOOR && scores[alone].is_finite())
+    {
         let rest = 1.0 - weights[alone];
         for (at, weight) in weights.iter_mut().enumerate() {
             *weight = if at == alone {
@@ -122,14 +125,10 @@ pub(super) fn beliefs(
             mix(&parts)
         })
         .collect();
-    let noise: f64 = mixed.iter().map(|belief| belief.noise).sum::<f64>() / outputs.max(1) as f64;
-    if let Some((seen, labels)) = left_over(data, target, candidates, weights)
-        && noise > 0.0
-    {
-        let wanted = (NOISE_ROWS * noise + labels * seen) / (NOISE_ROWS + labels);
-        let factor = (wanted / noise).max(1.0);
-        for belief in &mut mixed {
-            belief.noise *= factor;
+    for (output, belief) in mixed.iter_mut().enumerate() {
+        if let Some((seen, rows)) = left_over(data, target, (candidates, weights), output) {
+            let wanted = (NOISE_ROWS * belief.noise + rows * seen) / (NOISE_ROWS + rows);
+            belief.noise = belief.noise.max(wanted);
         }
     }
     Some(mixed)
@@ -165,40 +164,37 @@ fn mix(parts: &[(f64, &Belief)]) -> Belief {
     }
 }
 
-/// Mean square of what the mixture leaves over on folds that it has not seen, beyond its own doubt, and the
-/// labels that it rests on.
+/// Mean square of what the mixture leaves over of an output on folds that it has not seen, beyond its own doubt, and the
+/// rows that this rests on.
 fn left_over(
     data: &TaskData,
     target: usize,
-    candidates: &[Candidate],
-    weights: &[f64],
+    (candidates, weights): (&[Candidate], &[f64]),
+    output: usize,
 ) -> Option<(f64, f64)> {
-    let folds = candidates.first()?.held_out.len();
-    let (mut squares, mut doubt, mut labels) = (0.0, 0.0, 0.0);
-    for at in 0..folds {
-        let rows = &data.targets()[target].folds[candidates.first()?.held_out[at].fold];
-        labels += (rows.count() * rows.outputs()) as f64;
-        for output in 0..rows.outputs() {
-            let mut mean = vec![0.0; rows.dim()];
-            let known = candidates.iter().zip(weights);
-            let known = known.filter(|(_, weight)| **weight >= NEGLIGIBLE);
-            for (candidate, weight) in known.clone() {
-                let own = candidate.held_out.get(at)?.coefficients.get(output)?;
-                mean.iter_mut()
-                    .zip(own)
-                    .for_each(|(sum, value)| *sum += weight * value);
-            }
-            for (candidate, weight) in known {
-                let held_out = &candidate.held_out[at];
-                let own = &held_out.coefficients[output];
-                let apart: Vec<f64> = own.iter().zip(&mean).map(|(a, b)| a - b).collect();
-                doubt += weight * linalg::packed::quadratic(rows.gram(), &apart);
-                doubt += weight * held_out.variance / rows.outputs() as f64;
-            }
-            squares += rows.residual(output, &mean).max(0.0);
+    let used = candidates.iter().zip(weights);
+    let used = used.filter(|(_, weight)| **weight >= NEGLIGIBLE);
+    let (mut squares, mut doubt, mut count) = (0.0, 0.0, 0.0);
+    for (at, first) in candidates.first()?.held_out.iter().enumerate() {
+        let rows = &data.targets()[target].folds[first.fold];
+        count += rows.count() as f64;
+        let mut mean = vec![0.0; rows.dim()];
+        for (candidate, weight) in used.clone() {
+            let own = candidate.held_out.get(at)?.coefficients.get(output)?;
+            mean.iter_mut()
+                .zip(own)
+                .for_each(|(sum, value)| *sum += weight * value);
         }
+        for (candidate, weight) in used.clone() {
+            let held_out = &candidate.held_out[at];
+            let own = &held_out.coefficients[output];
+            let apart: Vec<f64> = own.iter().zip(&mean).map(|(a, b)| a - b).collect();
+            doubt += weight * linalg::packed::quadratic(rows.gram(), &apart);
+            doubt += weight * held_out.variances.get(output)?;
+        }
+        squares += rows.residual(output, &mean).max(0.0);
     }
-    (labels > 0.0).then(|| ((squares - doubt).max(0.0) / labels, labels))
+    (count > 0.0).then(|| ((squares - doubt).max(0.0) / count, count))
 }
 
 /// The reason in words.

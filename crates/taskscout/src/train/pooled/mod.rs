@@ -75,8 +75,8 @@ pub struct Pooled {
     /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
     /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
-    /// Sets of groups, the one with the smallest held-out error on the targets is taken; all groups
-    /// if empty.
+    /// Sets of groups, of which the one that gives held-out rows of the targets the largest density is
+    /// taken; all groups if empty.
     pub sets: Vec<FeatureSet>,
     /// Rows past which more of the same task tell little new: `n` rows count as `n / (1 + n / worth)`.
     /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
@@ -180,9 +180,14 @@ impl Pooled {
         }
         let piles = Piles::of(data, context.stages.as_deref());
         let mut best: Option<(f64, String, Pool)> = None;
+        let several = bases.len() > 1;
         for (name, basis) in bases {
             let pool = Pool::fit(data, &piles, basis, self.worth, Families::OfTargets)?;
-            let density = self.held_out_density(data, &pool, context.targets)?;
+            let density = if several {
+                self.held_out_density(data, &pool, context.targets)?
+            } else {
+                0.0
+            };
             if best.as_ref().is_none_or(|(most, ..)| density > *most) {
                 best = Some((density, name, pool));
             }

@@ -69,6 +69,28 @@ struct Explanation {
 }
 
 impl Explanation {
+    /// The mean step of the coefficients and its second moment over noise levels, each with its share, for rows that
+    /// count as `row_weight` of one.
+    fn moments(&self, shares: &[(f64, f64)], row_weight: f64) -> (Vec<f64>, Mat<f64>) {
+        let r = self.left.len();
+        let (mut all, mut first) = (0.0, vec![0.0; r]);
+        let mut second = Mat::<f64>::zeros(r, r);
+        for &(share, variance) in shares {
+            all += share;
+            let inverse = |i: usize| row_weight / (row_weight * self.values[i] + variance);
+            let gain: Vec<f64> = (0..r).map(|i| inverse(i) * self.left[i]).collect();
+            for i in 0..r {
+                first[i] += share * gain[i];
+                second[(i, i)] -= share * inverse(i);
+                (0..r).for_each(|j| second[(j, i)] += share * gain[i] * gain[j]);
+            }
+        }
+        let outer = linalg::product(self.half.as_ref(), second.as_ref());
+        let mut spread = linalg::product(outer.as_ref(), self.half.transpose());
+        spread += faer::Scale(all) * &self.covariance;
+        (linalg::apply(self.half.as_ref(), &first), spread)
+    }
+
     fn best(&self) -> f64 {
         self.scores
             .iter()
@@ -144,7 +166,7 @@ impl Prior {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn belief(&self, rows: &Statistics, output: usize, weight: f64) -> Result<Belief> {
-        let root = GramRoot::of(rows, output).weighted(weight);
+        let root = GramRoot::of(rows, output);
         if root.rank() == 0 {
             return Ok(Belief {
                 mean: self.mean().to_vec(),
@@ -155,8 +177,8 @@ impl Prior {
         }
         let left = root.less(self.mean());
         let levels = noise_levels(self.noise, &root, &left);
-        let explanations = self.explanations(&root, &left, &levels)?;
-        Ok(self.average(&explanations, &levels, root.rows))
+        let explanations = self.explanations(&root, &left, &levels, weight)?;
+        Ok(self.average(&explanations, &levels, weight, root.rows))
     }
 
     /// All ways to depart that are worth a look.
@@ -165,8 +187,10 @@ impl Prior {
         root: &GramRoot,
         left: &[f64],
         levels: &[(f64, f64)],
+        weight: f64,
     ) -> Result<Vec<Explanation>> {
         let explain = |own: f64, free: f64, prior: f64| {
+            let prior = (prior, weight);
             explanation(self.covariance(own, free), root, left, levels, prior)
         };
         let mut found = Vec::new();
@@ -205,7 +229,13 @@ impl Prior {
     }
 
     /// The mean over all explanations and noise levels, by their weights.
-    fn average(&self, found: &[Explanation], levels: &[(f64, f64)], rows: f64) -> Belief {
+    fn average(
+        &self,
+        found: &[Explanation],
+        levels: &[(f64, f64)],
+        row_weight: f64,
+        rows: f64,
+    ) -> Belief {
         let d = self.mean().len();
         let top = found
             .iter()
@@ -219,36 +249,22 @@ impl Prior {
         let (mut step, mut noise) = (vec![0.0; d], 0.0);
         let mut covariance = Mat::<f64>::zeros(d, d);
         for one in found.iter().filter(|one| one.best() > top - 2.0 * HOPELESS) {
-            let r = one.left.len();
-            let (mut share, mut first, mut shrunk) = (0.0, vec![0.0; r], vec![0.0; r]);
-            let mut second = Mat::<f64>::zeros(r, r);
-            for (&score, (variance, _)) in one.scores.iter().zip(levels) {
-                let weight = weight(score) / total;
-                if weight < 1e-12 {
-                    continue;
-                }
-                share += weight;
-                noise += weight * variance;
-                let inverse: Vec<f64> = one
-                    .values
-                    .iter()
-                    .map(|value| 1.0 / (value + variance))
-                    .collect();
-                let gain: Vec<f64> = inverse.iter().zip(&one.left).map(|(i, z)| i * z).collect();
-                for i in 0..r {
-                    first[i] += weight * gain[i];
-                    shrunk[i] += weight * inverse[i];
-                    (0..r).for_each(|j| second[(j, i)] += weight * gain[i] * gain[j]);
-                }
-            }
-            (0..r).for_each(|i| second[(i, i)] -= shrunk[i]);
-            let moved = linalg::apply(one.half.as_ref(), &first);
+            let shares: Vec<(f64, f64)> = one
+                .scores
+                .iter()
+                .zip(levels)
+                .map(|(&score, (variance, _))| (weight(score) / total, *variance))
+                .filter(|(share, _)| *share > 1e-12)
+                .collect();
+            noise += shares
+                .iter()
+                .map(|(share, variance)| share * variance)
+                .sum::<f64>();
+            let (moved, spread) = one.moments(&shares, row_weight);
             step.iter_mut()
                 .zip(&moved)
                 .for_each(|(sum, value)| *sum += value);
-            let outer = linalg::product(one.half.as_ref(), second.as_ref());
-            covariance += linalg::product(outer.as_ref(), one.half.transpose());
-            covariance += faer::Scale(share) * &one.covariance;
+            covariance += spread;
         }
         for j in 0..d {
             (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
@@ -257,7 +273,7 @@ impl Prior {
             mean: self.mean().iter().zip(&step).map(|(m, s)| m + s).collect(),
             covariance: symmetric(&covariance),
             noise,
-            freedom: rows + NOISE_ROWS,
+            freedom: row_weight * rows + NOISE_ROWS,
         }
     }
 }
@@ -268,7 +284,7 @@ fn explanation(
     root: &GramRoot,
     left: &[f64],
     levels: &[(f64, f64)],
-    prior: f64,
+    (prior, weight): (f64, f64),
 ) -> Result<Explanation> {
     let spread = linalg::product(root.root.as_ref(), covariance.as_ref());
     let kernel = linalg::product(spread.as_ref(), root.root.transpose());
@@ -282,7 +298,7 @@ fn explanation(
             let total = value + noise;
             misfit += label * label / total + total.ln();
         }
-        prior + log_prior - 0.5 * misfit
+        prior + log_prior - 0.5 * weight * misfit
     };
     let scores = levels.iter().map(score).collect();
     Ok(Explanation {
@@ -396,7 +412,7 @@ mod tests {
                 }
             };
             let explanations = prior
-                .explanations(&root, &root.less(prior.mean()), &levels)
+                .explanations(&root, &root.less(prior.mean()), &levels, 1.0)
                 .unwrap();
             // Which were looked at shows in their covariances.
             let base = prior.covariance(0.0, 0.0);
@@ -485,6 +501,23 @@ mod tests {
             alone += D as f64 * NOISE / 6.0 / 20.0;
         }
         assert!(error < 0.05 * alone, "{error} {alone}");
+    }
+
+    /// Rows that count for less tell less, but no other noise.
+    #[test]
+    fn weights_of_rows_leave_the_noise_as_it_is() {
+        let rng = &mut derive(9, Purpose::Test, &[]);
+        let prior = prior(rng);
+        let theta = draw(&prior, 1.0, 0.0, rng);
+        let (_, _, statistics) = rows(&theta, 400, NOISE, rng);
+        for weight in [1.0, 0.3, 0.02] {
+            let found = prior.belief(&statistics, 0, weight).unwrap();
+            assert!(
+                (found.noise / NOISE).ln().abs() < 0.35,
+                "{weight}: {}",
+                found.noise
+            );
+        }
     }
 
     #[test]
