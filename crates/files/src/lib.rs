@@ -46,6 +46,7 @@ pub fn write_atomically(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Writ
 /// # Errors
 /// As [`write_atomically`], and whatever the writing itself fails with.
 pub fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Result<(), WriteError> {
+    let path = &replaceable(path)?;
     let temporary = temporary_beside(path);
     let written = File::create_new(&temporary).and_then(|file| {
         write(&file)?;
@@ -63,6 +64,28 @@ pub fn replace(path: &Path, write: impl FnOnce(&File) -> io::Result<()>) -> Resu
             source,
         }
     })
+}
+
+/// The file itself: behind a link what it points to. A device or a pipe is no file that could be replaced.
+fn replaceable(path: &Path) -> Result<PathBuf, WriteError> {
+    let Ok(known) = fs::symlink_metadata(path) else {
+        return Ok(path.to_owned());
+    };
+    let real = if known.is_symlink() {
+        // A link to nowhere is replaced itself.
+        fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+    } else {
+        path.to_owned()
+    };
+    let kind = fs::symlink_metadata(&real).map(|known| known.file_type());
+    match kind {
+        Ok(kind) if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) => Err(WriteError {
+            path: path.to_owned(),
+            remedy: "name another file",
+            source: io::Error::new(io::ErrorKind::InvalidInput, "it is a device or a pipe"),
+        }),
+        _ => Ok(real),
+    }
 }
 
 fn temporary_beside(path: &Path) -> PathBuf {
@@ -125,6 +148,26 @@ mod tests {
         write_atomically(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_not_replaced_and_links_stay_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket.csv");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        let message = write_atomically(&socket, b"new").unwrap_err().to_string();
+        assert!(message.contains("a device or a pipe"), "{message}");
+        assert!(!fs::metadata(&socket).unwrap().is_file());
+        let (real, link) = (
+            folder.path().join("real.csv"),
+            folder.path().join("link.csv"),
+        );
+        fs::write(&real, b"old").unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
     }
 
     #[test]

@@ -12,6 +12,10 @@ use crate::train::guard::{self, Candidate, Head, HeldOut, Predictor, PredictorKi
 /// ask for.
 const ODDS: f64 = 20.0;
 
+/// Rows of the target past which more tell little new, as a part of those of a source task. Many rows of one stretch sharpen
+/// what is peculiar to it, and source tasks know better what comes after.
+const TARGET_SHARE: f64 = 1.0 / 3.0;
+
 impl Pooled {
     /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
     pub(super) fn held_out_density(
@@ -131,7 +135,7 @@ fn belief(
         return Ok(None);
     };
     let rows = pool.target_statistics(data, target, wanted)?;
-    let weight = row_weight(rows.count(), pool.worth);
+    let weight = row_weight(rows.count(), TARGET_SHARE * pool.worth);
     prior.belief(&rows, 0, weight).map(Some)
 }
 

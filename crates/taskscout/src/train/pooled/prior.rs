@@ -435,7 +435,7 @@ mod tests {
                 .map(|(score, ..)| *score)
                 .fold(f64::NEG_INFINITY, f64::max);
             let total: f64 = parts.iter().map(|(score, ..)| (score - top).exp()).sum();
-            let mut mean = vec![0.0; D];
+            let mut mean = [0.0; D];
             for (score, step, _) in &parts {
                 let weight = (score - top).exp() / total;
                 (0..D).for_each(|i| mean[i] += weight * step[(i, 0)]);
