@@ -343,3 +343,57 @@ fn what_identity_features_take_for_granted_is_said() {
     let affine = plan(folder, &format!("{base} --features affine"));
     assert_eq!(affine["plan"][0]["row"], 2, "tail wind is not head wind");
 }
+
+/// A table of two columns in units of their own, with a count where there is a third number.
+fn in_units(folder: &Path, name: &str, rows: &[&[f64]], units: [f64; 2]) {
+    let head = if rows[0].len() > 2 { "p,q,n" } else { "p,q" };
+    let mut text = format!("{head}\n");
+    for row in rows {
+        let scaled = row.iter().zip(units.into_iter().chain([1.0]));
+        let cells: Vec<String> = scaled.map(|(x, unit)| format!("{:e}", x * unit)).collect();
+        writeln!(text, "{}", cells.join(",")).unwrap();
+    }
+    std::fs::write(folder.join(name), text).unwrap();
+}
+
+/// Data given in columns that the tasks of a plan have nothing in, in units that are far apart.
+#[test]
+fn units_do_not_change_what_a_plan_beside_given_data_is_worth() {
+    type Table = &'static [&'static [f64]];
+    let plain: [Table; 3] = [&[&[1., 0.], &[0., 1.]], &[&[1., 0.]], &[&[1., 1., 10_000.]]];
+    // A sine of π is no zero.
+    let turned: [Table; 3] = [&[&[1., 1.2e-16], &[6e-17, 1.]], plain[1], plain[2]];
+    let skew: [Table; 3] = [
+        &[&[-1., -3.], &[0., 3.], &[2., 0.]],
+        &[&[-3., 0.]],
+        &[&[2.7, 2.3, 10_000.]],
+    ];
+    // From 10 000 samples of (1, 1) and n of (0, 1) the error at (1, 0) is 1 / 10 000 + 1 / n.
+    let cases = [
+        (plain, "--budget 30 --max-tasks 1", 0, 1.0),
+        (plain, "--budget 30 --min-samples 20", 0, 1.0),
+        (plain, "--budget 30 --switch-cost 10", 0, 1.5),
+        (plain, "--budget 30 --forbid 0", 1, 1.003),
+        (turned, "--budget 30 --max-tasks 1", 0, 1.0),
+        (turned, "--budget 30 --forbid 0", 1, 1.003),
+        (skew, "--budget 32", 1, 0.729_602_194_787),
+    ];
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    for ([candidates, target, given], options, row, objective) in cases {
+        for units in [[1.0, 1.0], [1e3, 1e-3], [1e6, 1e-8], [1e-9, 1e9]] {
+            in_units(folder, "c.csv", candidates, units);
+            in_units(folder, "t.csv", target, units);
+            in_units(folder, "g.csv", given, units);
+            let files = "--candidates c.csv --target t.csv --given g.csv";
+            let plan = plan(folder, &format!("{files} {options}"));
+            let said = format!("{options}, {units:?}: {plan}");
+            let rows = plan["plan"].as_array().unwrap();
+            assert_eq!(rows.len(), 1, "{said}");
+            assert_eq!(rows[0]["row"], row, "{said}");
+            for key in ["objective", "plan_objective"] {
+                assert!(near(number(&plan, key), objective, 1e-6), "{said}");
+            }
+        }
+    }
+}

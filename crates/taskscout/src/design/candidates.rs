@@ -26,6 +26,8 @@ pub struct Candidates<'a> {
     rows: Cow<'a, [f64]>,
     /// The largest magnitude in each column.
     largest: Vec<f64>,
+    /// The same in the table that these rows are part of.
+    whole: Vec<f64>,
     costs: Option<Vec<f64>>,
     limits: Option<Vec<f64>>,
 }
@@ -63,6 +65,7 @@ impl<'a> Candidates<'a> {
         Ok(Self {
             dim,
             rows,
+            whole: largest.clone(),
             largest,
             costs: None,
             limits: None,
@@ -131,9 +134,16 @@ impl<'a> Candidates<'a> {
             dim: self.dim,
             rows: Cow::Borrowed(&self.rows),
             largest: self.largest.clone(),
+            whole: self.whole.clone(),
             costs: self.costs.clone(),
             limits: None,
         }
+    }
+
+    /// Says that these are some rows of another table, whose units are theirs too.
+    pub(super) fn part_of(mut self, table: &Candidates<'_>) -> Self {
+        self.whole.clone_from(&table.whole);
+        self
     }
 
     /// Number of values of an embedding.
@@ -191,6 +201,11 @@ impl<'a> Candidates<'a> {
     /// The largest magnitude in each column.
     pub(super) fn largest(&self) -> &[f64] {
         &self.largest
+    }
+
+    /// The largest magnitude in each column of the table that these rows are part of.
+    pub(super) fn whole(&self) -> &[f64] {
+        &self.whole
     }
 }
 

@@ -13,6 +13,7 @@ use faer::{Mat, MatRef};
 
 use super::Need;
 use super::scan::Rows;
+use super::units::units;
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -48,24 +49,15 @@ pub(super) struct Factor {
 
 impl Frame {
     /// The frame of some candidates, of which `largest` are the largest magnitudes by column, and
-    /// of what is given: directions that are known already are reached.
+    /// `whole` those of the table they are from, and of what is given: directions that are known
+    /// already are reached.
     pub(super) fn new(
         rows: Rows<'_>,
-        largest: &[f64],
+        (largest, whole): (&[f64], &[f64]),
         given: Option<MatRef<'_, f64>>,
     ) -> Result<Self> {
         let k = rows.dim;
-        let top = largest.iter().copied().fold(0.0, f64::max);
-        let units: Vec<f64> = largest
-            .iter()
-            .map(|&value| {
-                power_of_two(if value < f64::MIN_POSITIVE {
-                    top
-                } else {
-                    value
-                })
-            })
-            .collect();
+        let units = units(largest, whole, given)?;
         let known = match given {
             None => Mat::zeros(k, 0),
             Some(given) => known_directions(given, &units)?,
@@ -286,8 +278,6 @@ pub(super) fn targets(rows: &[f64], weights: Option<&[f64]>, k: usize) -> Result
 /// The directions, in units, that information is there for: columns with a largest entry of one.
 fn known_directions(given: MatRef<'_, f64>, units: &[f64]) -> Result<Mat<f64>> {
     let k = units.len();
-    Error::check_length("the information given", k, given.nrows())?;
-    Error::check_length("a row of the information given", k, given.ncols())?;
     let scaled = Mat::from_fn(k, k, |i, j| {
         0.5 * (given[(i, j)] + given[(j, i)]) / units[i] / units[j]
     });
@@ -366,9 +356,4 @@ fn orthonormal_rows(rows: &[Vec<f64>], k: usize) -> Result<Mat<f64>> {
     let scaled = Mat::from_fn(rows.len(), k, |i, j| rows[i][j] / largest(&rows[i]));
     let svd = linalg::svd(scaled.as_ref(), "the directions out of reach")?;
     Ok(svd.v.transpose().to_owned())
-}
-
-/// The power of two at or below a positive number: scaling by it is exact.
-fn power_of_two(value: f64) -> f64 {
-    value.log2().floor().exp2().max(f64::MIN_POSITIVE)
 }

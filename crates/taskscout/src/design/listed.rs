@@ -58,7 +58,7 @@ impl<'a> Listed<'a> {
         } else {
             candidates.largest().to_vec()
         };
-        let frame = Frame::new(rows, &largest, given)?;
+        let frame = Frame::new(rows, (&largest, candidates.whole()), given)?;
         let norms = rows.scores(frame.to.as_ref());
         Ok(Self {
             candidates,

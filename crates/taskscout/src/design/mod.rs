@@ -37,6 +37,7 @@ pub mod rounding;
 mod scan;
 mod searched;
 mod trace;
+mod units;
 
 pub use campaign::{Campaign, CampaignPlan, PlannedTask};
 pub use candidates::Candidates;

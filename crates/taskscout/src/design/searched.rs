@@ -56,7 +56,8 @@ impl<'a> Searched<'a> {
                 dim: map.nrows(),
                 costs: None,
             };
-            let frame = Frame::new(rows, candidates.largest(), given)?;
+            let sizes = (candidates.largest(), candidates.whole());
+            let frame = Frame::new(rows, sizes, given)?;
             // A rare category may not be among the tasks drawn.
             match unseen(space, features, map, &frame, rng)? {
                 Some(task) => tasks.push(task),

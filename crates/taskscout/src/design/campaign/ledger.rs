@@ -253,6 +253,7 @@ impl<'a> Ledger<'a> {
                 listed = embeddings.copied().collect();
                 let costs = rows.iter().map(|&row| self.candidates.cost(row)).collect();
                 let table = Candidates::new(self.candidates.dim(), &listed[..])?;
+                let table = table.part_of(self.candidates);
                 let limits = self.limits(rows.iter().copied(), base, money);
                 (table.with_costs(costs)?, Some(limits))
             }
@@ -365,13 +366,13 @@ impl<'a> Ledger<'a> {
             .iter()
             .flat_map(|&row| self.candidates.row(row).to_vec())
             .collect();
-        let table = Candidates::new(self.candidates.dim(), &values[..])?;
+        let table = Candidates::new(self.candidates.dim(), &values[..])?.part_of(self.candidates);
         let rows = Rows {
             values: &values,
             dim: table.dim(),
             costs: None,
         };
-        let frame = Frame::new(rows, table.largest(), self.campaign.given)?;
+        let frame = Frame::new(rows, (table.largest(), table.whole()), self.campaign.given)?;
         let columns = values
             .chunks_exact(table.dim())
             .map(|row| frame.embed(row))
