@@ -363,6 +363,8 @@ fn units_do_not_change_what_a_plan_beside_given_data_is_worth() {
     let plain: [Table; 3] = [&[&[1., 0.], &[0., 1.]], &[&[1., 0.]], &[&[1., 1., 10_000.]]];
     // A sine of π is no zero.
     let turned: [Table; 3] = [&[&[1., 1.2e-16], &[6e-17, 1.]], plain[1], plain[2]];
+    // All candidates have far less in a column than the data given.
+    let weak: [Table; 3] = [&[&[1e-7, 1.]], plain[1], plain[2]];
     let skew: [Table; 3] = [
         &[&[-1., -3.], &[0., 3.], &[2., 0.]],
         &[&[-3., 0.]],
@@ -376,6 +378,7 @@ fn units_do_not_change_what_a_plan_beside_given_data_is_worth() {
         (plain, "--budget 30 --forbid 0", 1, 1.003),
         (turned, "--budget 30 --max-tasks 1", 0, 1.0),
         (turned, "--budget 30 --forbid 0", 1, 1.003),
+        (weak, "--budget 30", 0, 1.003),
         (skew, "--budget 32", 1, 0.729_602_194_787),
     ];
     let scratch = tempfile::tempdir().unwrap();

@@ -26,30 +26,29 @@ pub(super) fn units(
     Ok(largest.iter().zip(&known).map(unit).collect())
 }
 
-/// The root mean squares of the columns of the data given, times what brings them to the candidates
-/// of a table: as large in one column, and in no other larger. How many samples there are makes no
-/// difference.
+/// The roots of the information given by column, in units of the budget, as far as they go with the
+/// candidates of a table: made as large in one column at least, and not larger in all. The units are
+/// then those of all information, given and planned, and more data alone do not change them.
 fn sizes_of(given: MatRef<'_, f64>, whole: &[f64]) -> Result<Vec<f64>> {
     Error::check_length("the information given", whole.len(), given.nrows())?;
     Error::check_length("a row of the information given", whole.len(), given.ncols())?;
     let roots: Vec<f64> = (0..whole.len())
         .map(|j| given[(j, j)].max(0.0).sqrt())
         .collect();
-    let both = roots
-        .iter()
-        .zip(whole)
-        .filter(|&(&root, &size)| root > 0.0 && size > 0.0);
-    let shrink = both
+    let both = roots.iter().zip(whole);
+    let ratios: Vec<f64> = both
+        .filter(|&(&root, &size)| root > 0.0 && size > 0.0)
         .map(|(root, size)| size / root)
-        .fold(f64::INFINITY, f64::min);
-    let shrink = if shrink.is_finite() {
-        shrink
-    } else {
+        .collect();
+    let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    let factor = if ratios.is_empty() {
         // Nothing in common: the largest are made alike.
-        let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         largest(whole) / largest(&roots).max(f64::MIN_POSITIVE)
+    } else {
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        largest(&ratios).min(1.0).max(least)
     };
-    let size = |root: &f64| Some(root * shrink).filter(|size| size.is_finite());
+    let size = |root: &f64| Some(root * factor).filter(|size| size.is_finite());
     Ok(roots.iter().map(|root| size(root).unwrap_or(0.0)).collect())
 }
 

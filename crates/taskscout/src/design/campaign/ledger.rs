@@ -58,6 +58,8 @@ pub(super) struct Ledger<'a> {
     everything: Option<(Mat<f64>, usize)>,
     /// All candidates in their frame, once somebody has asked for them.
     source: OnceCell<Listed<'a>>,
+    /// What is given, in units of the budget.
+    given: Option<Mat<f64>>,
     /// Least samples of a task in use.
     pub(super) least: usize,
     /// Multiplications that the choice of tasks may still spend.
@@ -80,6 +82,9 @@ impl<'a> Ledger<'a> {
             required,
             everything: None,
             source: OnceCell::new(),
+            given: campaign
+                .given
+                .map(|given| faer::Scale(campaign.budget.recip()) * given),
             least: campaign.min_samples.max(1),
             effort,
         };
@@ -90,7 +95,7 @@ impl<'a> Ledger<'a> {
                 .borrowed()
                 .with_limits(limits)
                 .map_err(|_| nothing_left())?;
-            let source = Listed::new(&table, campaign.given)?;
+            let source = Listed::new(&table, ledger.given.as_ref().map(Mat::as_ref))?;
             ledger.everything = Some((source.frame().everything()?, source.frame().rank()));
         }
         for &row in &ledger.required {
@@ -128,7 +133,7 @@ impl<'a> Ledger<'a> {
         if let Some(source) = self.source.get() {
             return Ok(source);
         }
-        let source = Listed::new(self.candidates, self.campaign.given)?;
+        let source = Listed::new(self.candidates, self.given.as_ref().map(Mat::as_ref))?;
         Ok(self.source.get_or_init(|| source))
     }
 
@@ -372,7 +377,8 @@ impl<'a> Ledger<'a> {
             dim: table.dim(),
             costs: None,
         };
-        let frame = Frame::new(rows, (table.largest(), table.whole()), self.campaign.given)?;
+        let given = self.given.as_ref().map(Mat::as_ref);
+        let frame = Frame::new(rows, (table.largest(), table.whole()), given)?;
         let columns = values
             .chunks_exact(table.dim())
             .map(|row| frame.embed(row))
