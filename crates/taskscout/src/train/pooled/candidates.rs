@@ -10,7 +10,7 @@ use crate::train::guard::{self, Candidate, Head, HeldOut, Predictor, PredictorKi
 
 /// Odds of what source tasks say against the target's rows alone: it counts any departure from them that the rows
 /// ask for.
-const ODDS: f64 = 20.0;
+const ODDS: f64 = 300.0;
 
 /// Rows of the target past which more tell little new, as a part of those of a source task. Many rows of one stretch sharpen
 /// what is peculiar to it, and source tasks know better what comes after.
