@@ -8,13 +8,14 @@ use crate::model::Representation as _;
 use crate::train::belief::Belief;
 use crate::train::guard::{self, Candidate, Head, HeldOut, Predictor, PredictorKind};
 
-/// Odds of what source tasks say against the target's rows alone: it counts any departure from them that the rows
-/// ask for.
+/// Odds of what source tasks say against a few of the target's rows alone, and the rows by which they halve: it counts any departure
+/// that the rows ask for, but the more rows there are, the less is left for it to add.
 const ODDS: f64 = 300.0;
+const ODDS_ROWS: f64 = 25.0;
 
 /// Rows of the target past which more tell little new, as a part of those of a source task. Many rows of one stretch sharpen
 /// what is peculiar to it, and source tasks know better what comes after.
-const TARGET_SHARE: f64 = 1.0 / 3.0;
+const TARGET_SHARE: f64 = 0.5;
 
 impl Pooled {
     /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
@@ -58,7 +59,7 @@ impl Pooled {
         let candidate = Candidate {
             predictor: unpick(data, pool, &belief.mean),
             beliefs,
-            odds: ODDS,
+            odds: ODDS / (1.0 + data.target_rows(target) as f64 / ODDS_ROWS),
             held_out,
         };
         Ok(Some(candidate.scored(data, target)))
