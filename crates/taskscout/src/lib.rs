@@ -33,11 +33,12 @@
 //! use taskscout::strategy::{StrategyConfig, StrategyKind};
 //! use taskscout::study::{Study, StudyConfig};
 //! use taskscout::target::Target;
+//! use taskscout::task::Task;
 //!
 //! struct Tunnel;
 //!
 //! impl TaskSource for Tunnel {
-//!     fn sample(&mut self, fans: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+//!     fn sample(&mut self, fans: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
 //!         let mut normal = || -> f64 { StandardNormal.sample(rng) };
 //!         let states: Vec<f64> = (0..3 * n).map(|_| normal()).collect();
 //!         let strength = fans[0] + 0.5 * fans[1];
@@ -57,11 +58,11 @@
 //!         StrategyConfig::new(StrategyKind::Aware),
 //!     )?
 //! })?;
-//! study.tell_target(0, &tunnel.sample(&[0.6, 0.8, 0.0, 0.0], 40, &mut rng)?)?;
+//! study.tell_target(0, &tunnel.sample(&Task::point(vec![0.6, 0.8, 0.0, 0.0]), 40, &mut rng)?)?;
 //!
 //! for round in 0..2 {
 //!     for item in study.ask(400)?.items {
-//!         println!("round {round}: {} samples at {:?}: {}", item.n, item.task, item.reason);
+//!         println!("round {round}: {} samples at {:?}: {}", item.n, item.task.parameters(), item.reason);
 //!         study.tell(item.id, &tunnel.sample(&item.task, item.n, &mut rng)?)?;
 //!     }
 //! }
@@ -76,7 +77,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | [`space`], [`features`], [`target`] | where tasks live, what is known of them, which we care about |
+//! | [`task`], [`space`], [`features`], [`target`] | what a task is, where tasks live, what is known of them, which we care about |
 //! | [`source`], [`data`] | where rows come from, and the statistics they become |
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
@@ -101,6 +102,7 @@ pub mod space;
 pub mod strategy;
 pub mod study;
 pub mod target;
+pub mod task;
 pub mod train;
 
 pub use error::{Error, Result};

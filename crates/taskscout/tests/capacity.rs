@@ -15,6 +15,7 @@ use taskscout::space::{Space, TaskSpace as _};
 use taskscout::strategy::{Exploit, Plan, Split, StrategyConfig, StrategyKind};
 use taskscout::study::{Needs, Study, StudyConfig};
 use taskscout::target::Target;
+use taskscout::task::Task;
 
 /// Inputs.
 const D: usize = 8;
@@ -214,7 +215,7 @@ fn with_room_enough_the_plan_is_that_without_limits() {
                 assert_eq!(study.clone().ask_within(80, &|_| None).unwrap(), plan);
                 // Exactly what the plan takes, and one to spare elsewhere.
                 let taken = counts(&plan);
-                let left = |task: &[f64]| Some(taken.get(&key(task)).copied().unwrap_or(1));
+                let left = |task: &Task| Some(taken.get(&key(task)).copied().unwrap_or(1));
                 assert_eq!(study.ask_within(80, &left).unwrap(), plan);
                 let bytes = |study: &Study| serde_json::to_string(study).unwrap();
                 assert_eq!(bytes(&study), bytes(&free));
@@ -249,7 +250,7 @@ fn the_nearest_task_with_rows_left_serves_the_target() {
     let mut study = study(&space, strategy, 3);
     let plan = study.ask(300).unwrap();
     tell(&mut study, &plan);
-    let exploited = |study: &Study, left: &dyn Fn(&[f64]) -> Option<usize>| {
+    let exploited = |study: &Study, left: &dyn Fn(&Task) -> Option<usize>| {
         let plan = study.clone().ask_within(100, left).unwrap();
         let serves = |item: &&taskscout::strategy::PlanItem| item.stage == Stage::Exploit;
         let items = plan.items.iter().filter(serves);
@@ -258,10 +259,10 @@ fn the_nearest_task_with_rows_left_serves_the_target() {
             .collect::<Vec<_>>()
     };
     let first = exploited(&study, &|_| None)[0].0.clone();
-    let gone = exploited(&study, &|task| Some(if task == first { 0 } else { 500 }));
+    let gone = exploited(&study, &|task| Some(if *task == first { 0 } else { 500 }));
     let second = gone[0].0.clone();
     assert_ne!(second, first);
-    let few = exploited(&study, &|task| Some(if task == first { 4 } else { 500 }));
+    let few = exploited(&study, &|task| Some(if *task == first { 4 } else { 500 }));
     assert_eq!(few[0], (first, 4));
     assert_eq!(few[1].0, second);
 }
@@ -273,9 +274,9 @@ fn a_budget_too_small_is_still_refused_but_the_last_rows_are_not() {
     assert!(refused(study.ask(4)));
     assert!(refused(study.ask_within(4, &|_| Some(50))));
     // Two tasks that have anything left need no more than two samples.
-    let two = |task: &[f64]| Some(if task[0] + task[1] > 0.5 { 50 } else { 0 });
+    let two = |task: &Task| Some(if task[0] + task[1] > 0.5 { 50 } else { 0 });
     assert_eq!(study.clone().ask_within(4, &two).unwrap().items.len(), 2);
-    let one = |task: &[f64]| Some(if task[0] + task[1] > 0.5 { 1 } else { 0 });
+    let one = |task: &Task| Some(if task[0] + task[1] > 0.5 { 1 } else { 0 });
     let plan = study.ask_within(4, &one).unwrap();
     assert_eq!((plan.budget(), plan.short), (2, 2));
 }
@@ -289,7 +290,7 @@ fn in_an_infinite_space_the_other_tasks_of_the_plan_take_over() {
             let free = study.clone().ask(100).unwrap();
             let wanted = counts(&free);
             let first = &free.items[0].task;
-            let few = |task: &[f64]| (task == first).then_some(3);
+            let few = |task: &Task| (task == first).then_some(3);
             let plan = study.clone().ask_within(100, &few).unwrap();
             assert_eq!((plan.budget(), plan.short), (100, 0));
             for (task, n) in counts(&plan) {
@@ -382,7 +383,7 @@ fn exploitation_makes_the_best_of_what_is_left() {
                 }
             })
             .collect();
-        let available = |task: &[f64]| Some(left[task.iter().position(|&w| w > 0.5).unwrap()]);
+        let available = |task: &Task| Some(left[task.iter().position(|&w| w > 0.5).unwrap()]);
         let ours = exploited(&study.ask_within(800, &available).unwrap());
         assert_eq!(ours.iter().sum::<usize>(), free.iter().sum::<usize>());
         assert!(ours[main] <= left[main]);

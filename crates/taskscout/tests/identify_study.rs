@@ -216,7 +216,10 @@ fn a_finite_space_is_designed_for_unless_asked() {
     assert!(exploited(&plan)[0].reason.starts_with("serves"));
     let plan = planned(&world, &tasks[3], Exploit::Nearest, true, 200);
     let items = exploited(&plan);
-    assert_eq!((items.len(), &items[0].task), (1, &tasks[3]));
+    assert_eq!(
+        (items.len(), items[0].task.parameters()),
+        (1, tasks[3].as_slice())
+    );
 }
 
 #[test]
@@ -232,8 +235,9 @@ fn targets_share_by_weight() {
     let mut study = started(&world, config, &target);
     let plan = round(&mut study, &world, 400);
     let items = exploited(&plan);
-    let (open, hidden): (Vec<&PlanItem>, Vec<&PlanItem>) =
-        items.into_iter().partition(|item| item.task == own);
+    let (open, hidden): (Vec<&PlanItem>, Vec<&PlanItem>) = items
+        .into_iter()
+        .partition(|item| item.task.parameters() == own);
     assert_eq!(open.len(), 1);
     assert_eq!(open[0].reason, "near target `open`: its own parameters");
     assert!(hidden.iter().all(|item| item.reason.contains("`hidden`")));

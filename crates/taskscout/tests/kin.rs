@@ -12,6 +12,7 @@ use taskscout::space::Space;
 use taskscout::strategy::{Exploit, Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
+use taskscout::task::Task;
 use taskscout::train::Pooled;
 
 const D: usize = 4;
@@ -139,7 +140,7 @@ fn kin_that_are_exhausted_leave_the_rest_to_others() {
         let total = 12 * limit;
         let mut asked = 0;
         while asked < total {
-            let left = |task: &[f64]| Some(limit - given.get(&bits(task)).copied().unwrap_or(0));
+            let left = |task: &Task| Some(limit - given.get(&bits(task)).copied().unwrap_or(0));
             let plan = study.ask_within(90, &left).unwrap();
             assert_eq!(plan.budget(), 90.min(total - asked));
             assert_eq!(plan.budget() + plan.short, 90);

@@ -538,7 +538,7 @@ fn study(rounds: usize) -> Study {
         .unwrap();
     for _ in 0..rounds {
         for item in &study.ask(400).unwrap().items {
-            let mut features = item.task.clone();
+            let mut features = item.task.to_vec();
             features.push(0.0);
             study
                 .tell(item.id, &truth.rows(&features, item.n, rng))

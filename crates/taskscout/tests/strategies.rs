@@ -187,7 +187,7 @@ fn exploitation_goes_where_the_target_is() {
             .iter()
             .filter(|item| item.stage == Stage::Exploit);
         let most = exploit.max_by_key(|item| item.n).unwrap();
-        assert_eq!(most.task, target, "{kind}: {}", most.reason);
+        assert_eq!(most.task.parameters(), target, "{kind}: {}", most.reason);
         assert!(most.similarity.unwrap() > 0.95);
         assert!(!most.reason.is_empty());
     }

@@ -17,6 +17,7 @@ use taskscout::source::TaskSource;
 use taskscout::strategy::{Plan, PlanItem};
 use taskscout::study::{Progress, Study, StudyConfig};
 use taskscout::target::Target;
+use taskscout::task::Task;
 use taskscout::{Error, Result};
 
 const D: usize = 20;
@@ -50,7 +51,7 @@ impl World {
 }
 
 impl TaskSource for World {
-    fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
         let mut features = task.to_vec();
         features.push(0.0);
         Ok(self.truth.rows(&features, n, rng))
@@ -622,7 +623,7 @@ fn save_task_keeps_the_exploration_tasks() {
                 .items
                 .iter()
                 .filter(|item| item.stage == Stage::Explore);
-            explore.map(|item| item.task.clone()).collect()
+            explore.map(|item| item.task.to_vec()).collect()
         };
         plans[1..].iter().map(tasks).collect::<Vec<_>>()
     };

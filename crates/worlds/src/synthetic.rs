@@ -14,6 +14,7 @@ use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _}
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::space::{Space, TaskSpace as _};
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
 
@@ -319,7 +320,7 @@ impl Synthetic {
 }
 
 impl TaskSource for Synthetic {
-    fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
         self.sample_source(task, n, rng)
     }
 }

@@ -251,9 +251,9 @@ fn one_hot_tasks_know_nothing_of_each_other() {
         let features = apply_row(world.task_features(), task.vector());
         let expected: Vec<f64> = (0..14).map(|i| f64::from(u8::from(i == index))).collect();
         assert_eq!(features, expected);
-        assert_eq!(world.find(task.vector()), Some(index));
+        assert_eq!(world.find(&task.name.as_str().into()), Some(index));
     }
-    assert_eq!(world.find(&[0.5; 14]), None);
+    assert_eq!(world.find(&"no such flight".into()), None);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use taskscout::features::FeatureMap;
 use taskscout::model::{Activation, Layer, Mlp, Model, Representation as _, Start, TaskMap};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource as _;
+use taskscout::task::Task;
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
 use crate::support::Result;
@@ -88,11 +89,14 @@ impl Rows {
             let mut own = w.clone();
             own.push(0.0);
             let mut rng = derive(0, Purpose::Collect, &[task as u64]);
-            let samples = world.sample(&w, counts.rows_each, &mut rng)?;
+            let samples = world.sample(&Task::from(&w), counts.rows_each, &mut rng)?;
             data.add(&w, &own, Stage::WarmUp, 0, &samples)?;
             train.add(task, &samples);
             let mut rng = derive(0, Purpose::Test, &[task as u64]);
-            held_out.add(task, &silent.sample(&w, counts.held_out[0], &mut rng)?);
+            held_out.add(
+                task,
+                &silent.sample(&Task::from(&w), counts.held_out[0], &mut rng)?,
+            );
             features.push(own);
         }
         let mut own = vec![0.0; FEATURES];

@@ -7,6 +7,7 @@ use taskscout::source::TaskSource as _;
 use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{External, Oracle, Study, StudyConfig};
 use taskscout::target::Target;
+use taskscout::task::Task;
 use taskscout::train::Trainer;
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
@@ -48,7 +49,7 @@ pub(crate) fn collect(
     for task in 0..SOURCES {
         let w = own(task)[..SOURCES].to_vec();
         let mut rng = derive(seed, Purpose::Collect, &[task as u64]);
-        let rows = world.sample(&w, per_task, &mut rng).unwrap();
+        let rows = world.sample(&Task::from(&w), per_task, &mut rng).unwrap();
         data.add(&w, &own(task), Stage::WarmUp, 0, &rows).unwrap();
     }
     let mut rng = derive(seed, Purpose::Target, &[0]);

@@ -30,6 +30,7 @@ pub use statistics::Statistics;
 
 use crate::error::{Error, Result};
 use crate::model::Representation;
+use crate::task::{Task, TaskId};
 
 /// Folds of a target's rows.
 pub const TARGET_FOLDS: usize = 4;
@@ -65,8 +66,8 @@ impl std::fmt::Display for Stage {
 /// What has been collected from one source task in one stage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskEntry {
-    /// The task's parameters `w`.
-    pub task: Vec<f64>,
+    /// The task.
+    pub task: Task,
     /// Its features `ψ_W(w)`, with a zero for every target that has a coordinate of its own.
     pub features: Vec<f64>,
     /// The stage that asked for the rows.
@@ -273,21 +274,22 @@ impl TaskData {
     /// Rows or task features of the wrong length.
     pub fn add(
         &mut self,
-        task: &[f64],
+        task: impl Into<Task>,
         features: &[f64],
         stage: Stage,
         round: usize,
         rows: &Samples,
     ) -> Result<()> {
+        let task = task.into();
         Error::check_length("the task's features", self.task_dim, features.len())?;
         self.check_rows(rows)?;
         let known = self
             .sources
             .iter()
-            .rposition(|entry| entry.stage == stage && entry.task == task);
+            .rposition(|entry| entry.stage == stage && entry.task.id == task.id);
         let index = known.unwrap_or_else(|| {
             self.sources.push(TaskEntry {
-                task: task.to_vec(),
+                task,
                 features: features.to_vec(),
                 stage,
                 round,
@@ -420,18 +422,24 @@ impl TaskData {
 
     /// Distinct source tasks, and their rows over all stages.
     #[must_use]
-    pub fn rows_by_task(&self) -> Vec<(&[f64], usize)> {
-        let mut totals: Vec<(&[f64], usize)> = Vec::new();
+    pub fn rows_by_task(&self) -> Vec<(&Task, usize)> {
+        let mut totals: Vec<(&Task, usize)> = Vec::new();
         let mut index = std::collections::HashMap::new();
         for entry in &self.sources {
-            let key: Vec<u64> = entry.task.iter().map(|value| value.to_bits()).collect();
-            let at = *index.entry(key).or_insert_with(|| {
+            let at = *index.entry(&entry.task.id).or_insert_with(|| {
                 totals.push((&entry.task, 0));
                 totals.len() - 1
             });
             totals[at].1 += entry.statistics.count();
         }
         totals
+    }
+
+    /// Rows of a source task over all stages.
+    #[must_use]
+    pub fn rows_of(&self, id: &TaskId) -> usize {
+        let own = self.sources.iter().filter(|entry| entry.task.id == *id);
+        own.map(|entry| entry.statistics.count()).sum()
     }
 
     /// A target's statistics over the rows that a fit may see.

@@ -22,6 +22,7 @@ use super::{Atom, QuadraticForm, Space};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::rng::Rng;
+use crate::task::TaskId;
 
 /// The constraint `normal · w ≤ bound`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -159,6 +160,22 @@ impl Listing for Constrained {
             (&self.feasible, self.base.region().listing())
         {
             listing.write(rows[index], task);
+        }
+    }
+
+    /// The same as without the constraints.
+    fn id(&self, index: usize) -> TaskId {
+        match (&self.feasible, self.base.region().listing()) {
+            (Feasible::Tasks(rows), Some(listing)) => listing.id(rows[index]),
+            _ => TaskId::row(index),
+        }
+    }
+
+    fn index_of(&self, task: &[f64]) -> Option<usize> {
+        let row = self.base.region().listing()?.index_of(task)?;
+        match &self.feasible {
+            Feasible::Tasks(rows) => rows.binary_search(&row).ok(),
+            Feasible::Anchor { .. } => None,
         }
     }
 }

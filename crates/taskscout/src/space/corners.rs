@@ -108,6 +108,14 @@ impl Listing for Corners<'_> {
             index /= count;
         }
     }
+
+    fn index_of(&self, task: &[f64]) -> Option<usize> {
+        let mut corner = vec![0.0; self.width];
+        (0..self.count).find(|&index| {
+            self.write(index, &mut corner);
+            corner == task
+        })
+    }
 }
 
 #[cfg(test)]

@@ -27,8 +27,9 @@ use super::region::{Leaf, Listing, Part, Region, TOLERANCE, brief};
 use super::{MAX_DIM, check_dim};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
+use crate::task::TaskId;
 
-/// A finite list of tasks, all different, perhaps with names.
+/// A finite list of tasks, perhaps with names. Tasks without names differ in their parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw", into = "Raw")]
 pub struct List {
@@ -53,8 +54,24 @@ impl List {
         Self::from_rows(dim, tasks.concat())
     }
 
+    /// A list of tasks that are told apart by their names: several may have the same parameters.
+    pub fn named(names: Vec<String>, tasks: &[Vec<f64>]) -> Result<Self> {
+        let dim = tasks.first().ok_or_else(empty)?.len();
+        for (row, task) in tasks.iter().enumerate() {
+            Error::check_length(&format!("`tasks` row {row}"), dim, task.len())?;
+        }
+        Self::unchecked(dim, tasks.concat())?.with_names(names)
+    }
+
     /// The same from one row-major block of rows of `dim` values.
-    pub fn from_rows(dim: usize, mut values: Vec<f64>) -> Result<Self> {
+    pub fn from_rows(dim: usize, values: Vec<f64>) -> Result<Self> {
+        let list = Self::unchecked(dim, values)?;
+        list.check_different()?;
+        Ok(list)
+    }
+
+    /// A list whose tasks may have the same parameters.
+    fn unchecked(dim: usize, mut values: Vec<f64>) -> Result<Self> {
         check_dim("tasks", dim, MAX_DIM).map_err(|_| {
             Error::setting(
                 "tasks",
@@ -83,7 +100,7 @@ impl List {
         })
     }
 
-    /// Gives every task a name; names differ and are not empty.
+    /// Gives every task a name, which is its id from then on; names differ and are not empty.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self> {
         Error::check_length("`names`", self.len(), names.len())?;
         let mut first = HashMap::with_capacity(names.len());
@@ -99,6 +116,22 @@ impl List {
         }
         self.names = Some(names);
         Ok(self)
+    }
+
+    /// Refuses tasks that nothing tells apart.
+    fn check_different(&self) -> Result<()> {
+        let same = |a: u32, b: u32| compare(self.row(a), self.row(b)).is_eq();
+        let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1]));
+        let repeats = pairs.filter(|&(a, b)| same(a, b));
+        match repeats.min_by_key(|&(_, later)| later) {
+            None => Ok(()),
+            Some((earlier, later)) => Err(Error::setting(
+                "tasks",
+                format!(
+                    "row {later} repeats row {earlier} (rows count from 0): remove one of them, or name them all"
+                ),
+            )),
+        }
     }
 
     /// Number of parameters of a task.
@@ -138,16 +171,30 @@ impl List {
         Some(self.names.as_ref()?.get(row)?.as_str())
     }
 
-    /// The row of a task, up to rounding.
+    /// The id of a task: its name, or its row.
+    #[must_use]
+    pub fn id(&self, row: usize) -> TaskId {
+        self.name(row)
+            .map_or_else(|| TaskId::row(row), TaskId::from)
+    }
+
+    /// A row drawn uniformly.
+    pub(super) fn draw_row(&self, rng: &mut Rng) -> usize {
+        rng.random_range(0..self.len())
+    }
+
+    /// The first row with the parameters of a task, up to rounding.
     #[must_use]
     pub fn index_of(&self, task: &[f64]) -> Option<usize> {
         if task.len() != self.dim {
             return None;
         }
         let task: Vec<f64> = task.iter().map(|value| value + 0.0).collect();
-        let same = |row: &u32| compare(self.row(*row), &task);
-        if let Ok(place) = self.order.binary_search_by(same) {
-            return Some(self.order[place] as usize);
+        let before = |row: &u32| compare(self.row(*row), &task).is_lt();
+        let place = self.order.partition_point(before);
+        let row = self.order.get(place).copied();
+        if let Some(row) = row.filter(|&row| compare(self.row(row), &task).is_eq()) {
+            return Some(row as usize);
         }
         let (row, parameter, distance) = self.nearest(&task);
         let size = self.iter().map(|row| row[parameter].abs());
@@ -176,10 +223,7 @@ impl List {
     }
 
     fn row(&self, row: u32) -> &[f64] {
-        self.values
-            .chunks_exact(self.dim)
-            .nth(row as usize)
-            .unwrap_or(&[])
+        self.get(row as usize).unwrap_or(&[])
     }
 }
 
@@ -195,7 +239,7 @@ fn compare(a: &[f64], b: &[f64]) -> Ordering {
         .unwrap_or(Ordering::Equal)
 }
 
-/// The rows in lexicographic order, or an error if two are the same.
+/// The rows in lexicographic order, equal ones as they come.
 fn sorted(dim: usize, values: &[f64]) -> Result<Vec<u32>> {
     let Ok(count) = u32::try_from(values.len() / dim) else {
         return Err(Error::setting("tasks", "has more than 4294967295 rows"));
@@ -203,15 +247,7 @@ fn sorted(dim: usize, values: &[f64]) -> Result<Vec<u32>> {
     let row = |index: u32| &values[index as usize * dim..(index as usize + 1) * dim];
     let mut order: Vec<u32> = (0..count).collect();
     order.par_sort_unstable_by(|&a, &b| compare(row(a), row(b)).then(a.cmp(&b)));
-    let pairs = order.windows(2).map(|pair| (pair[0], pair[1]));
-    let repeats = pairs.filter(|&(a, b)| compare(row(a), row(b)).is_eq());
-    match repeats.min_by_key(|&(_, later)| later) {
-        None => Ok(order),
-        Some((earlier, later)) => Err(Error::setting(
-            "tasks",
-            format!("row {later} repeats row {earlier} (rows count from 0): remove one of them"),
-        )),
-    }
+    Ok(order)
 }
 
 impl Listing for List {
@@ -225,6 +261,14 @@ impl Listing for List {
 
     fn write(&self, index: usize, task: &mut [f64]) {
         task.copy_from_slice(&self.values[index * self.dim..(index + 1) * self.dim]);
+    }
+
+    fn id(&self, index: usize) -> TaskId {
+        self.id(index)
+    }
+
+    fn index_of(&self, task: &[f64]) -> Option<usize> {
+        self.index_of(task)
     }
 
     fn rows(&self, range: Range<usize>) -> Option<&[f64]> {
@@ -251,7 +295,7 @@ impl Region for List {
     }
 
     fn draw(&self, rng: &mut Rng, task: &mut [f64]) -> Result<()> {
-        self.write(rng.random_range(0..self.len()), task);
+        self.write(self.draw_row(rng), task);
         Ok(())
     }
 
@@ -286,10 +330,9 @@ impl TryFrom<Raw> for List {
     type Error = Error;
 
     fn try_from(raw: Raw) -> Result<Self> {
-        let list = Self::new(&raw.tasks)?;
         match raw.names {
-            Some(names) => list.with_names(names),
-            None => Ok(list),
+            Some(names) => Self::named(names, &raw.tasks),
+            None => Self::new(&raw.tasks),
         }
     }
 }

@@ -60,6 +60,7 @@ pub use product::Product;
 use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::rng::Rng;
+use crate::task::{Task, TaskId};
 use region::Region;
 
 /// A quadratic form over task features, `w ↦ ψ(w)ᵀ H ψ(w)`, with `H` symmetric.
@@ -200,6 +201,49 @@ impl Space {
             Self::Constrained(space) => space.base().name_of(task),
             _ => None,
         }
+    }
+
+    /// A task of a finite space, by its place in the listing.
+    #[must_use]
+    pub fn task_at(&self, index: usize) -> Option<Task> {
+        let listing = self.region().listing()?;
+        (index < listing.count()).then(|| {
+            let mut parameters = vec![0.0; listing.width()];
+            listing.write(index, &mut parameters);
+            Task::new(listing.id(index), parameters)
+        })
+    }
+
+    /// The task of given parameters: the first listed one that has them in a finite space, the
+    /// point itself elsewhere.
+    #[must_use]
+    pub fn task_of(&self, parameters: &[f64]) -> Task {
+        let listing = self.region().listing();
+        match listing.and_then(|listing| Some(listing.id(listing.index_of(parameters)?))) {
+            // The parameters stay as they were given, which may differ in rounding.
+            Some(id) => Task::new(id, parameters.to_vec()),
+            None => Task::point(parameters.to_vec()),
+        }
+    }
+
+    /// A task drawn uniformly, as [`TaskSpace::sample`] draws its parameters.
+    ///
+    /// # Errors
+    /// A space that cannot be drawn from.
+    pub fn sample_task(&self, rng: &mut Rng) -> Result<Task> {
+        if let Self::List(list) = self {
+            let row = list.draw_row(rng);
+            let parameters = list.get(row).unwrap_or_default();
+            return Ok(Task::new(list.id(row), parameters.to_vec()));
+        }
+        Ok(self.task_of(&self.sample(rng)?))
+    }
+
+    /// The place of a task in the listing of a finite space, by its id.
+    #[must_use]
+    pub fn row_of(&self, id: &TaskId) -> Option<usize> {
+        let listing = self.region().listing()?;
+        (0..listing.count()).find(|&index| listing.id(index) == *id)
     }
 
     /// A task downhill of another, for an objective: a local search only.

@@ -73,6 +73,13 @@ impl Listing for OneHot {
         task.fill(0.0);
         task[index] = 1.0;
     }
+
+    fn index_of(&self, task: &[f64]) -> Option<usize> {
+        let inside = task.len() == self.size && self.breach(task).is_none();
+        task.iter()
+            .position(|&value| value > 0.5)
+            .filter(|_| inside)
+    }
 }
 
 impl Region for OneHot {

@@ -89,6 +89,16 @@ impl Listing for Product {
             }
         }
     }
+
+    fn index_of(&self, task: &[f64]) -> Option<usize> {
+        if task.len() != self.dim {
+            return None;
+        }
+        self.ranges().try_fold(0, |index, (range, part)| {
+            let listing = part.listing()?;
+            Some(index * listing.count() + listing.index_of(&task[range])?)
+        })
+    }
 }
 
 impl Region for Product {

@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::{AxisBox, Ball};
 use crate::error::Result;
 use crate::rng::Rng;
+use crate::task::TaskId;
 
 /// Relative tolerance of every bound, above rounding and below anything a user means.
 pub(super) const TOLERANCE: f64 = 1e-9;
@@ -23,6 +24,14 @@ pub(super) trait Listing: Sync {
 
     /// Writes one of them.
     fn write(&self, index: usize, task: &mut [f64]);
+
+    /// What tells one of them from the others.
+    fn id(&self, index: usize) -> TaskId {
+        TaskId::row(index)
+    }
+
+    /// The first of them with the parameters of a task, up to rounding.
+    fn index_of(&self, task: &[f64]) -> Option<usize>;
 
     /// Several in a row, where they lie in memory like that.
     fn rows(&self, _range: Range<usize>) -> Option<&[f64]> {

@@ -8,7 +8,7 @@
 use faer::MatRef;
 
 use super::passive::spread;
-use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind};
+use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind, TaskDesign};
 use crate::data::Stage;
 use crate::design::{
     Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_space,
@@ -18,6 +18,7 @@ use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::linalg;
 use crate::rng::{Purpose, Rng, derive};
 use crate::space::Space;
+use crate::task::Task;
 
 /// Mean squared overlap above which save-task keeps the exploration tasks in use.
 const SAVE_TASK_OVERLAP: f64 = 0.8;
@@ -53,12 +54,12 @@ impl Strategy for Active {
         let explore =
             self.explore_samples(context, knowledge, &exploration, exploitation.as_ref())?;
         decision.add(&exploration, explore, Stage::Explore, |index| {
-            explore_reason(&exploration, index)
+            explore_reason(&exploration.design, index)
         })?;
         if let Some(exploitation) = exploitation {
             let n = context.budget - explore;
             decision.add(&exploitation, n, Stage::Exploit, |index| {
-                exploit_reason(&exploitation, knowledge, index)
+                exploit_reason(&exploitation.design, knowledge, index)
             })?;
         }
         decision.exploration = Some(exploration);
@@ -76,13 +77,13 @@ impl Active {
         &self,
         context: &PlanContext<'_>,
         knowledge: &Knowledge<'_>,
-        exploration: &Design,
-        exploitation: Option<&Design>,
+        exploration: &TaskDesign,
+        exploitation: Option<&TaskDesign>,
     ) -> Result<usize> {
         let Some(exploitation) = exploitation else {
             return Ok(context.budget);
         };
-        let (least, reserved) = (exploration.atoms.len(), exploitation.atoms.len());
+        let (least, reserved) = (exploration.tasks.len(), exploitation.tasks.len());
         if context.budget < least + reserved {
             return Err(Error::BudgetTooSmall {
                 budget: context.budget,
@@ -103,13 +104,13 @@ impl Active {
         &self,
         context: &PlanContext<'_>,
         knowledge: &Knowledge<'_>,
-    ) -> Result<Design> {
+    ) -> Result<TaskDesign> {
         let map = knowledge.model.map.source(0, context.features.dim());
         if looks_everywhere(context, knowledge) {
             return coarse(context);
         }
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
-            && overlap(used, context.features, map)? >= SAVE_TASK_OVERLAP
+            && overlap(&used.tasks, context.features, map)? >= SAVE_TASK_OVERLAP
         {
             return Ok(used.clone());
         }
@@ -135,9 +136,9 @@ impl Active {
         &self,
         context: &PlanContext<'_>,
         knowledge: &Knowledge<'_>,
-    ) -> Result<Design> {
+    ) -> Result<TaskDesign> {
         if !knowledge.nearest.is_empty() {
-            return nearest(context, knowledge);
+            return Ok(nearest(context, knowledge));
         }
         solve(
             context,
@@ -155,10 +156,10 @@ pub(super) fn looks_everywhere(context: &PlanContext<'_>, knowledge: &Knowledge<
 }
 
 /// The tasks nearest to the targets, each with its target's share.
-fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Design> {
+fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> TaskDesign {
     let map = knowledge.model.map.source(0, context.features.dim());
     let atoms = knowledge.nearest.iter().map(|nearest| DesignAtom {
-        task: nearest.task.clone(),
+        task: nearest.task.to_vec(),
         row: None,
         weight: nearest.weight,
         embedding: linalg::apply(map, &apply_row(context.features, &nearest.task)),
@@ -167,13 +168,17 @@ fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> Result<Desig
     });
     let mut design = Design::unscored(atoms.collect());
     design.orient(&knowledge.targets, false);
-    Ok(design)
+    let tasks = knowledge.nearest.iter().map(|nearest| nearest.task.clone());
+    TaskDesign {
+        design,
+        tasks: tasks.collect(),
+    }
 }
 
 /// `q_0`: every direction of the space alike.
 ///
 /// On a ball any orthonormal basis is optimal; elsewhere it is the design for all task features.
-pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
+pub(super) fn coarse(context: &PlanContext<'_>) -> Result<TaskDesign> {
     if is_plain_ball(context) {
         return spread(context, 0);
     }
@@ -189,7 +194,7 @@ pub(super) fn coarse(context: &PlanContext<'_>) -> Result<Design> {
         .atoms
         .iter_mut()
         .for_each(|atom| atom.embedding.clear());
-    Ok(design)
+    Ok(TaskDesign::of(design, context.space))
 }
 
 /// Whether the closed forms of [`ball`] apply.
@@ -203,12 +208,12 @@ fn solve(
     knowledge: &Knowledge<'_>,
     need: MatRef<'_, f64>,
     criterion: Criterion,
-) -> Result<Design> {
+) -> Result<TaskDesign> {
     let map = knowledge.model.map.source(0, context.features.dim());
     if let (Space::Ball(space), true) = (context.space, context.features.is_identity()) {
         let mut design = ball::optimal(map, need, criterion, space.radius())?;
         design.orient(&knowledge.targets, true);
-        return Ok(design);
+        return Ok(TaskDesign::of(design, context.space));
     }
     let problem = Problem {
         partial: true,
@@ -221,7 +226,7 @@ fn solve(
     let shared_by = if context.left.is_some() { 1 } else { 2 };
     fit_budget(&mut design, context.budget / shared_by)?;
     design.orient(&knowledge.targets, false);
-    Ok(design)
+    Ok(TaskDesign::of(design, context.space))
 }
 
 /// The optimal design of the space, within what its tasks have left where that is limited.
@@ -281,8 +286,8 @@ fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
     Ok(())
 }
 
-/// Mean squared overlap between the tasks of a design, in features, and the row space of `B`.
-fn overlap(design: &Design, features: &FeatureMap, map: MatRef<'_, f64>) -> Result<f64> {
+/// Mean squared overlap between some tasks, in features, and the row space of `B`.
+fn overlap(tasks: &[Task], features: &FeatureMap, map: MatRef<'_, f64>) -> Result<f64> {
     let rows = linalg::svd(map, "the task map")?;
     let inside = |task: &[f64]| {
         let features = apply_row(features, task);
@@ -290,12 +295,7 @@ fn overlap(design: &Design, features: &FeatureMap, map: MatRef<'_, f64>) -> Resu
         linalg::dot(&projected, &projected)
             / linalg::dot(&features, &features).max(f64::MIN_POSITIVE)
     };
-    Ok(design
-        .atoms
-        .iter()
-        .map(|atom| inside(&atom.task))
-        .sum::<f64>()
-        / design.atoms.len().max(1) as f64)
+    Ok(tasks.iter().map(|task| inside(task)).sum::<f64>() / tasks.len().max(1) as f64)
 }
 
 pub(super) fn explore_reason(design: &Design, index: usize) -> String {

@@ -5,7 +5,7 @@
 //! current estimate. A floor keeps looking at all tasks.
 
 use super::active::coarse;
-use super::{Decision, PlanContext, Strategy};
+use super::{Decision, PlanContext, Strategy, TaskDesign};
 use crate::data::Stage;
 use crate::design::discrete::{Relevance, weights};
 use crate::design::{Design, DesignAtom};
@@ -64,8 +64,9 @@ impl Strategy for ByRelevance {
             .sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.row.cmp(&b.row)));
         design.atoms.truncate(context.budget);
         design.orient(&knowledge.targets, false);
+        let design = TaskDesign::of(design, context.space);
         decision.add(&design, context.budget, Stage::Exploit, |index| {
-            let atom = &design.atoms[index];
+            let atom = &design.design.atoms[index];
             let cosine = atom.similarity.unwrap_or(0.0);
             format!(
                 "relevance {:.1} % (cosine {cosine:.4})",

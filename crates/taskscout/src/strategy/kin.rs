@@ -10,8 +10,9 @@ use crate::design::rounding;
 use crate::error::{Error, Result};
 use crate::features::apply_row;
 use crate::linalg;
-use crate::space::{Space, TaskSpace as _};
+use crate::space::Space;
 use crate::target::Target;
+use crate::task::Task;
 use crate::train::pooled::{SourceTask, allocate};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
@@ -47,7 +48,9 @@ pub(super) struct Kin;
 
 impl Strategy for Kin {
     fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
-        let tasks = context.space.tasks().ok_or_else(not_finite)?;
+        let count = context.space.count().ok_or_else(not_finite)?;
+        let task = |row| context.space.task_at(row);
+        let tasks: Vec<Task> = (0..count).filter_map(task).collect();
         if context.targets.is_empty() {
             return Err(Error::setting(
                 "strategy.exploit",
@@ -77,7 +80,7 @@ impl Strategy for Kin {
             .zip(&left)
             .map(|(task, &left)| SourceTask {
                 features: apply_row(context.features, task),
-                rows: context.rows_of(task),
+                rows: context.rows_of(&task.id),
                 left,
             })
             .collect();

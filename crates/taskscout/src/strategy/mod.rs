@@ -15,6 +15,8 @@ mod passive;
 pub mod schedule;
 mod within;
 
+use std::collections::HashMap;
+
 pub(crate) use discrete::not_finite;
 use faer::Mat;
 pub use schedule::{Split, WarmUp};
@@ -22,20 +24,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Stage;
 use crate::design::discrete::Relevance;
-use crate::design::{Criterion, Design, rounding};
+use crate::design::{Criterion, Design, DesignAtom, rounding};
 use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::model::Model;
 use crate::space::{List, Space};
 use crate::target::Target;
+use crate::task::{Task, TaskId};
 
 /// One line of a plan: collect `n` samples from a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanItem {
     /// Its number, unique in the study.
     pub id: u64,
-    /// The task's parameters.
-    pub task: Vec<f64>,
+    /// The task.
+    pub task: Task,
     /// Samples to collect.
     pub n: usize,
     /// The stage that asks.
@@ -72,20 +75,47 @@ impl Plan {
     }
 }
 
+/// A design whose atoms are tasks with ids.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskDesign {
+    /// The design.
+    pub design: Design,
+    /// The tasks of its atoms, in their order.
+    pub tasks: Vec<Task>,
+}
+
+impl TaskDesign {
+    /// Finds the tasks of a design that was solved over a space.
+    pub(crate) fn of(design: Design, space: &Space) -> Self {
+        let listed = space.count().is_some();
+        let task = |atom: &DesignAtom| {
+            let row = atom.row.filter(|_| listed);
+            row.and_then(|row| space.task_at(row))
+                .unwrap_or_else(|| space.task_of(&atom.task))
+        };
+        let tasks = design.atoms.iter().map(task).collect();
+        Self { design, tasks }
+    }
+
+    fn weights(&self) -> Vec<f64> {
+        self.design.atoms.iter().map(|atom| atom.weight).collect()
+    }
+}
+
 /// What a strategy decides: items without numbers, and the exploration design it used.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Decision {
-    /// Tasks with counts, stages and reasons; ids are given by the study.
+    /// Tasks with counts, stages and reasons; their numbers are given by the study.
     pub items: Vec<PlanItem>,
     /// The exploration design in use from now on, for save-task.
-    pub exploration: Option<Design>,
+    pub exploration: Option<TaskDesign>,
 }
 
 impl Decision {
     /// Adds a design's tasks with `n` samples in all.
     pub(crate) fn add(
         &mut self,
-        design: &Design,
+        design: &TaskDesign,
         n: usize,
         stage: Stage,
         why: impl Fn(usize) -> String,
@@ -93,8 +123,12 @@ impl Decision {
         if n == 0 {
             return Ok(());
         }
-        let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
-        self.push(design, &rounding::apportion(&weights, n)?, stage, why);
+        self.push(
+            design,
+            &rounding::apportion(&design.weights(), n)?,
+            stage,
+            why,
+        );
         Ok(())
     }
 
@@ -102,23 +136,24 @@ impl Decision {
     /// what they take.
     pub(crate) fn add_within(
         &mut self,
-        design: &Design,
+        design: &TaskDesign,
         n: usize,
         stage: Stage,
         (tasks, left): (&List, &mut [usize]),
         why: impl Fn(usize) -> String,
     ) -> Result<()> {
-        let weights: Vec<f64> = design.atoms.iter().map(|atom| atom.weight).collect();
+        let ids: HashMap<TaskId, usize> =
+            (0..tasks.len()).map(|row| (tasks.id(row), row)).collect();
         let rows: Vec<Option<usize>> = design
-            .atoms
+            .tasks
             .iter()
-            .map(|atom| tasks.index_of(&atom.task))
+            .map(|task| ids.get(&task.id).copied())
             .collect();
         let most: Vec<usize> = rows
             .iter()
             .map(|row| row.map_or(0, |row| left[row]))
             .collect();
-        let counts = rounding::apportion_within(&weights, n, &most)?;
+        let counts = rounding::apportion_within(&design.weights(), n, &most)?;
         for (row, count) in rows.iter().zip(&counts) {
             if let Some(row) = row {
                 left[*row] -= count;
@@ -131,15 +166,16 @@ impl Decision {
 
     fn push(
         &mut self,
-        design: &Design,
+        design: &TaskDesign,
         counts: &[usize],
         stage: Stage,
         why: impl Fn(usize) -> String,
     ) {
-        for (index, (atom, &n)) in design.atoms.iter().zip(counts).enumerate() {
+        let atoms = design.design.atoms.iter().zip(&design.tasks);
+        for (index, ((atom, task), &n)) in atoms.zip(counts).enumerate() {
             self.items.push(PlanItem {
                 id: 0,
-                task: atom.task.clone(),
+                task: task.clone(),
                 n,
                 stage,
                 similarity: atom.similarity,
@@ -166,8 +202,8 @@ pub struct Knowledge<'a> {
 /// The source task nearest to a target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
-    /// Its parameters.
-    pub task: Vec<f64>,
+    /// The task.
+    pub task: Task,
     /// The target's share of the budget.
     pub weight: f64,
     /// The target's name, and what is known of its parameters.
@@ -194,11 +230,11 @@ pub struct PlanContext<'a> {
     /// What is known; none before the first data.
     pub knowledge: Option<Knowledge<'a>>,
     /// The exploration design last used.
-    pub exploration: Option<&'a Design>,
+    pub exploration: Option<&'a TaskDesign>,
     /// The task features of the targets, where all of them are known; else empty.
     pub targets: &'a [Vec<f64>],
     /// Rows that source tasks have given so far.
-    pub rows: &'a [(&'a [f64], usize)],
+    pub rows: &'a [(&'a Task, usize)],
     /// What each task of a [list](Space::List) has left, at least one sample each and together the
     /// budget; none without limits. What a strategy asks beyond it is cut by the study.
     pub left: Option<&'a [usize]>,
@@ -207,8 +243,8 @@ pub struct PlanContext<'a> {
 impl PlanContext<'_> {
     /// Rows that a source task has given so far.
     #[must_use]
-    pub fn rows_of(&self, task: &[f64]) -> usize {
-        let known = self.rows.iter().find(|(known, _)| *known == task);
+    pub fn rows_of(&self, id: &TaskId) -> usize {
+        let known = self.rows.iter().find(|(known, _)| known.id == *id);
         known.map_or(0, |(_, rows)| *rows)
     }
 
@@ -227,10 +263,11 @@ impl PlanContext<'_> {
 /// ```
 /// use taskscout::data::Stage;
 /// use taskscout::strategy::{Decision, PlanContext, PlanItem, Strategy};
+/// use taskscout::task::Task;
 ///
 /// /// Everything from one task that the engineer likes.
 /// #[derive(Debug)]
-/// struct Favourite(Vec<f64>);
+/// struct Favourite(Task);
 ///
 /// impl Strategy for Favourite {
 ///     fn plan(&self, context: &PlanContext<'_>) -> taskscout::Result<Decision> {

@@ -1,15 +1,18 @@
 //! Passive collection: no learning from what came back.
 
+use std::collections::HashSet;
+
 use faer::Mat;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::{Decision, PlanContext, Strategy};
+use super::{Decision, PlanContext, Strategy, TaskDesign};
 use crate::data::Stage;
 use crate::design::{Design, DesignAtom};
 use crate::error::Result;
 use crate::features::Features as _;
 use crate::rng::{Purpose, Rng, derive};
-use crate::space::{Space, TaskSpace as _};
+use crate::space::Space;
+use crate::task::Task;
 
 /// The passive strategy.
 #[derive(Debug)]
@@ -35,15 +38,16 @@ const MOST_LISTED: usize = 4096;
 /// Equal weights over tasks that span the space: a random orthonormal basis of a ball, all tasks
 /// of a finite space that is not too large, or else random tasks, twice as many as there are task
 /// features.
-pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<Design> {
+pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<TaskDesign> {
     let mut rng = derive(context.seed, Purpose::Plan, &[draw as u64]);
     let tasks = match context.space {
         Space::Ball(ball) if context.features.is_identity() => {
-            random_basis(ball.dim(), ball.radius(), &mut rng)?
+            let basis = random_basis(ball.dim(), ball.radius(), &mut rng)?;
+            basis.into_iter().map(Task::point).collect()
         }
         space => match space.count() {
             Some(count) if count <= context.budget.min(MOST_LISTED) => {
-                space.tasks().unwrap_or_default()
+                (0..count).filter_map(|row| space.task_at(row)).collect()
             }
             count => {
                 let most = context.budget.max(1).min(count.unwrap_or(usize::MAX));
@@ -56,11 +60,12 @@ pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<Design> {
 }
 
 /// Random tasks, different from each other where there are enough.
-fn distinct(space: &Space, wanted: usize, rng: &mut Rng) -> Result<Vec<Vec<f64>>> {
-    let mut tasks: Vec<Vec<f64>> = Vec::with_capacity(wanted);
+fn distinct(space: &Space, wanted: usize, rng: &mut Rng) -> Result<Vec<Task>> {
+    let mut tasks: Vec<Task> = Vec::with_capacity(wanted);
+    let mut known = HashSet::with_capacity(wanted);
     for _ in 0..8 * wanted {
-        let task = space.sample(rng)?;
-        if !tasks.contains(&task) {
+        let task = space.sample_task(rng)?;
+        if known.insert(task.id.clone()) {
             tasks.push(task);
         }
         if tasks.len() == wanted {
@@ -71,12 +76,12 @@ fn distinct(space: &Space, wanted: usize, rng: &mut Rng) -> Result<Vec<Vec<f64>>
 }
 
 /// Equal weights on the given tasks; embeddings are not known yet.
-fn equal_weights(tasks: Vec<Vec<f64>>) -> Design {
+fn equal_weights(tasks: Vec<Task>) -> TaskDesign {
     let weight = 1.0 / tasks.len() as f64;
     let atoms = tasks
-        .into_iter()
+        .iter()
         .map(|task| DesignAtom {
-            task,
+            task: task.to_vec(),
             row: None,
             weight,
             embedding: Vec::new(),
@@ -84,7 +89,8 @@ fn equal_weights(tasks: Vec<Vec<f64>>) -> Design {
             risk_share: weight,
         })
         .collect();
-    Design::unscored(atoms)
+    let design = Design::unscored(atoms);
+    TaskDesign { design, tasks }
 }
 
 /// A uniformly random orthonormal basis, scaled to a radius.

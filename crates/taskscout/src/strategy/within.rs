@@ -26,7 +26,7 @@ impl Active {
             let design = self.exploitation(&own, knowledge)?;
             let room = (tasks, left.as_mut_slice());
             exploiting.add_within(&design, n, Stage::Exploit, room, |index| {
-                exploit_reason(&design, knowledge, index)
+                exploit_reason(&design.design, knowledge, index)
             })?;
         }
         let mut decision = Decision::default();
@@ -35,7 +35,7 @@ impl Active {
             let design = self.exploration(&own, knowledge)?;
             let room = (tasks, left.as_mut_slice());
             decision.add_within(&design, explore, Stage::Explore, room, |index| {
-                explore_reason(&design, index)
+                explore_reason(&design.design, index)
             })?;
             decision.exploration = Some(design);
         }

@@ -4,17 +4,17 @@ use super::fits::STARTS_KEPT;
 use super::within::Room;
 use super::{Progress, Study, TrackedItem};
 use crate::data::Stage;
-use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::space::Space;
 use crate::strategy::{
-    Decision, Knowledge, Plan, PlanContext, PlanItem, Strategy, StrategyKind, WarmUp,
+    Decision, Knowledge, Plan, PlanContext, PlanItem, Strategy, StrategyKind, TaskDesign, WarmUp,
 };
 use crate::target::Target;
+use crate::task::Task;
 use crate::train::TrainContext;
 
 /// What a task has left; none if there is no limit.
-type Available<'a> = &'a dyn Fn(&[f64]) -> Option<usize>;
+type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
 
 /// A round to be planned: all but its budget and the tasks to choose from.
 pub(super) struct Round<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Round<'a> {
     /// The task features of the targets, if all of them are known.
     pub(super) targets: Vec<Vec<f64>>,
     /// Rows of source tasks so far.
-    pub(super) rows: Vec<(&'a [f64], usize)>,
+    pub(super) rows: Vec<(&'a Task, usize)>,
 }
 
 impl Round<'_> {
@@ -35,7 +35,7 @@ impl Round<'_> {
         space: &Space,
         budget: usize,
         left: Option<&[usize]>,
-        exploration: Option<&Design>,
+        exploration: Option<&TaskDesign>,
     ) -> Result<Decision> {
         // Only this strategy samples the nearest tasks, and they take a search.
         let aware = self.study.config.strategy.kind == StrategyKind::Aware;
@@ -56,7 +56,7 @@ impl Round<'_> {
         budget: usize,
         left: Option<&'b [usize]>,
         knowledge: Option<Knowledge<'b>>,
-        exploration: Option<&'b Design>,
+        exploration: Option<&'b TaskDesign>,
     ) -> PlanContext<'b> {
         let config = &self.study.config;
         PlanContext {
@@ -123,7 +123,7 @@ impl Study {
     pub fn ask_within(
         &mut self,
         budget: usize,
-        available: &dyn Fn(&[f64]) -> Option<usize>,
+        available: &dyn Fn(&Task) -> Option<usize>,
     ) -> Result<Plan> {
         self.plan(budget, Some(available))
     }

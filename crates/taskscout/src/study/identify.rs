@@ -13,6 +13,7 @@ use crate::rng::{Purpose, Rng, derive};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
+use crate::task::Task;
 use crate::train::guard::Member;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
@@ -202,7 +203,7 @@ impl Study {
         for (index, target) in config.targets.iter().enumerate() {
             let found = match &target.kind {
                 TargetKind::Known { task } if space.contains(task) => {
-                    Some((vec![task.clone()], "its own parameters".to_owned()))
+                    Some((vec![space.task_of(task)], "its own parameters".to_owned()))
                 }
                 TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
                 _ => self.nearest_to(index, model, space)?,
@@ -216,7 +217,7 @@ impl Study {
             all.iter_mut().for_each(|(tasks, _)| tasks.truncate(1));
         }
         let total: f64 = config.targets.iter().map(|target| target.weight).sum();
-        let of_target = |(target, (tasks, how)): (&Target, (Vec<Vec<f64>>, String))| {
+        let of_target = |(target, (tasks, how)): (&Target, (Vec<Task>, String))| {
             let weight = target.weight / total / tasks.len() as f64;
             let reason = format!("near target `{}`: {how}", target.name);
             let one = move |task| Nearest {
@@ -235,7 +236,7 @@ impl Study {
         target: usize,
         model: &Model,
         space: &Space,
-    ) -> Result<Option<(Vec<Vec<f64>>, String)>> {
+    ) -> Result<Option<(Vec<Task>, String)>> {
         let stable = self.config.stable_model;
         let mut rng = derive(
             self.config.seed,
@@ -266,12 +267,14 @@ impl Study {
             };
             let mut tasks = vec![task];
             tasks.extend(draws);
+            let tasks = tasks.iter().map(|task| space.task_of(task)).collect();
             return Ok(Some((tasks, how)));
         }
         if self.config.strategy.exploit == Exploit::Auto {
             return Ok(None);
         }
         let task = self.nearest_embedding(target, model, space, &mut rng)?;
+        let task = space.task_of(&task);
         Ok(Some((vec![task], "by the distance of embeddings".into())))
     }
 

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use super::fits::Start;
 use super::{Progress, Study, StudyConfig, TrackedItem};
 use crate::data::TaskData;
-use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::space::TaskSpace as _;
+use crate::strategy::TaskDesign;
 
 /// A study as a file has it, not checked yet.
 #[derive(Deserialize)]
@@ -17,7 +17,7 @@ pub(super) struct Raw {
     data: TaskData,
     items: Vec<TrackedItem>,
     rounds: usize,
-    exploration: Option<Design>,
+    exploration: Option<TaskDesign>,
     #[serde(default)]
     starts: Vec<Start>,
 }
@@ -74,12 +74,8 @@ impl TryFrom<Raw> for Study {
                 )));
             }
         }
-        for atom in raw.exploration.iter().flat_map(|design| &design.atoms) {
-            Error::check_length(
-                "a task of the exploration design",
-                parameters,
-                atom.task.len(),
-            )?;
+        for atom in raw.exploration.iter().flat_map(|design| &design.tasks) {
+            Error::check_length("a task of the exploration design", parameters, atom.len())?;
         }
         Ok(Self {
             data: raw.data,

@@ -23,10 +23,9 @@ pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Samples, TaskData};
-use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::strategy::PlanItem;
+use crate::strategy::{PlanItem, TaskDesign};
 use crate::train::Trainer;
 
 /// How far the collection of a plan item has come.
@@ -71,11 +70,12 @@ pub struct TrackedItem {
 /// use taskscout::strategy::{StrategyConfig, StrategyKind};
 /// use taskscout::study::{Study, StudyConfig};
 /// use taskscout::target::Target;
+/// use taskscout::task::Task;
 /// # use rand_distr::{Distribution, StandardNormal};
 /// # use taskscout::rng::{derive, Purpose, Rng};
 /// # struct Tunnel;
 /// # impl TaskSource for Tunnel {
-/// #     fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+/// #     fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
 /// #         let x: Vec<f64> = (0..3 * n).map(|_| StandardNormal.sample(rng)).collect();
 /// #         let c = task[0] + 0.5 * task[1];
 /// #         let y = x.chunks(3).map(|row| c * (row[0] - row[2])).collect();
@@ -93,7 +93,7 @@ pub struct TrackedItem {
 ///         StrategyConfig::new(StrategyKind::Aware),
 ///     )?
 /// })?;
-/// study.tell_target(0, &tunnel.sample(&[0.6, 0.8, 0.0, 0.0], 40, &mut rng)?)?;
+/// study.tell_target(0, &tunnel.sample(&Task::point(vec![0.6, 0.8, 0.0, 0.0]), 40, &mut rng)?)?;
 /// for _round in 0..2 {
 ///     let plan = study.ask(200)?;
 ///     for item in &plan.items {
@@ -111,7 +111,7 @@ pub struct Study {
     data: TaskData,
     items: Vec<TrackedItem>,
     rounds: usize,
-    exploration: Option<Design>,
+    exploration: Option<TaskDesign>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     starts: Vec<Start>,
     #[serde(skip)]

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::ask::Round;
 use crate::data::Stage;
-use crate::design::Design;
 use crate::design::rounding::apportion_within;
 use crate::error::{Error, Result};
-use crate::space::{List, Space, TaskSpace as _};
-use crate::strategy::{Decision, PlanItem, StrategyConfig, StrategyKind};
+use crate::space::{List, Space};
+use crate::strategy::{Decision, PlanItem, StrategyConfig, StrategyKind, TaskDesign};
+use crate::task::{Task, TaskId};
 
 /// The tasks of a finite space and what each has left.
 pub(super) struct Room {
-    tasks: List,
+    tasks: Vec<Task>,
+    rows: HashMap<TaskId, usize>,
     left: Vec<usize>,
     /// Where the plan has a task in a stage.
     planned: HashMap<(usize, Stage), usize>,
@@ -29,12 +30,13 @@ impl Room {
     /// No task with anything left.
     pub(super) fn of(
         space: &Space,
-        available: &dyn Fn(&[f64]) -> Option<usize>,
+        available: &dyn Fn(&Task) -> Option<usize>,
     ) -> Result<Option<Self>> {
-        let Some(values) = space.task_matrix() else {
+        let Some(count) = space.count() else {
             return Ok(None);
         };
-        let left: Vec<Option<usize>> = values.chunks_exact(space.dim()).map(available).collect();
+        let tasks: Vec<Task> = (0..count).filter_map(|row| space.task_at(row)).collect();
+        let left: Vec<Option<usize>> = tasks.iter().map(available).collect();
         if left.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -42,8 +44,9 @@ impl Room {
         if left.iter().all(|&left| left == 0) {
             return Err(nothing_left(&format!("{} tasks", left.len())));
         }
-        let tasks = List::from_rows(space.dim(), values.into_owned())?;
+        let ids = tasks.iter().map(|task| task.id.clone());
         Ok(Some(Self {
+            rows: ids.zip(0..).collect(),
             tasks,
             left,
             planned: HashMap::new(),
@@ -57,6 +60,10 @@ impl Room {
             .fold(0, |sum: usize, &left| sum.saturating_add(left))
     }
 
+    fn row(&self, task: &Task) -> Option<usize> {
+        self.rows.get(&task.id).copied()
+    }
+
     /// The tasks that have something left, and how much.
     fn open(&self) -> Result<(Space, Vec<usize>)> {
         let open = || {
@@ -66,8 +73,9 @@ impl Room {
                 .filter(|(_, left)| **left > 0)
         };
         let tasks: Vec<Vec<f64>> = open().map(|(task, _)| task.to_vec()).collect();
+        let ids = open().map(|(task, _)| task.id.to_string()).collect();
         Ok((
-            Space::list(&tasks)?,
+            Space::List(List::named(ids, &tasks)?),
             open().map(|(_, &left)| left).collect(),
         ))
     }
@@ -76,27 +84,23 @@ impl Room {
     fn holds(&self, items: &[PlanItem]) -> bool {
         let mut left = self.left.clone();
         items.iter().all(|item| {
-            let row = self.tasks.index_of(&item.task);
+            let row = self.row(&item.task);
             let rest = row.and_then(|row| Some((row, left[row].checked_sub(item.n)?)));
             rest.map(|(row, rest)| left[row] = rest).is_some()
         })
     }
 
     /// The design, if all its tasks have something left.
-    fn kept<'a>(&self, design: Option<&'a Design>) -> Option<&'a Design> {
-        let has = |task: &[f64]| {
-            self.tasks
-                .index_of(task)
-                .is_some_and(|row| self.left[row] > 0)
-        };
-        design.filter(|design| design.atoms.iter().all(|atom| has(&atom.task)))
+    fn kept<'a>(&self, design: Option<&'a TaskDesign>) -> Option<&'a TaskDesign> {
+        let has = |task: &Task| self.row(task).is_some_and(|row| self.left[row] > 0);
+        design.filter(|design| design.tasks.iter().all(has))
     }
 
     /// Moves what there is room for into a plan, and says how much that is.
     fn take(&mut self, items: Vec<PlanItem>, plan: &mut Vec<PlanItem>) -> usize {
         let mut taken = 0;
         for item in items {
-            let Some(row) = self.tasks.index_of(&item.task) else {
+            let Some(row) = self.row(&item.task) else {
                 continue;
             };
             let n = item.n.min(self.left[row]);
@@ -120,7 +124,7 @@ impl Room {
     fn top_up(&mut self, plan: &mut [PlanItem], samples: usize) -> Result<usize> {
         let mut planned: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         for (index, item) in plan.iter().enumerate() {
-            if let Some(row) = self.tasks.index_of(&item.task) {
+            if let Some(row) = self.row(&item.task) {
                 let (last, n) = planned.entry(row).or_default();
                 (*last, *n) = (index, *n + item.n);
             }
@@ -163,7 +167,7 @@ impl Round<'_> {
         }
         plan.items.sort_by_key(|item| item.stage);
         for item in &mut plan.items {
-            let row = room.tasks.index_of(&item.task);
+            let row = room.row(&item.task);
             if row.is_some_and(|row| room.left[row] == 0) {
                 item.reason.push_str("; all that it has left");
             }
@@ -226,7 +230,7 @@ impl Round<'_> {
         rows.filter(|(_, left)| **left > 0)
             .map(|(task, &n)| PlanItem {
                 id: 0,
-                task: task.to_vec(),
+                task: task.clone(),
                 n,
                 stage: self.stage(),
                 similarity: None,
@@ -249,14 +253,14 @@ impl Round<'_> {
     pub(super) fn decide_capped(
         &self,
         budget: usize,
-        available: &dyn Fn(&[f64]) -> Option<usize>,
+        available: &dyn Fn(&Task) -> Option<usize>,
     ) -> Result<Decision> {
         let (space, used) = (&self.study.config.space, self.study.exploration.as_ref());
         let mut decision = self.decide(space, budget, None, used)?;
         // Items by task: several stages may ask for the same.
-        let mut tasks: Vec<(&[f64], Vec<usize>)> = Vec::new();
+        let mut tasks: Vec<(&Task, Vec<usize>)> = Vec::new();
         for (index, item) in decision.items.iter().enumerate() {
-            match tasks.iter_mut().find(|(task, _)| *task == item.task) {
+            match tasks.iter_mut().find(|(task, _)| task.id == item.task.id) {
                 Some((_, items)) => items.push(index),
                 None => tasks.push((&item.task, vec![index])),
             }

@@ -13,6 +13,7 @@ use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::space::Space;
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
 
@@ -197,7 +198,7 @@ impl Pendulum {
 }
 
 impl TaskSource for Pendulum {
-    fn sample(&mut self, task: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
         self.sample_from(task, n, &mut Motion::default(), rng)
     }
 }

@@ -17,6 +17,7 @@ use taskscout::error::{Error, Result};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
+use taskscout::task::TaskId;
 use taskscout::train::Predictor;
 
 pub use self::scaling::Scaling;
@@ -158,14 +159,14 @@ impl Recorded {
                 names.push(task.name.clone());
             }
         }
-        let list = taskscout::space::List::new(&vectors)?.with_names(names)?;
+        let list = taskscout::space::List::named(names, &vectors)?;
         Ok(Space::List(list))
     }
 
-    /// The task of given parameters.
+    /// The task of an id, which is its name.
     #[must_use]
-    pub fn find(&self, vector: &[f64]) -> Option<usize> {
-        self.tasks.iter().position(|task| task.vector == vector)
+    pub fn find(&self, id: &TaskId) -> Option<usize> {
+        self.tasks.iter().position(|task| task.name == id.as_str())
     }
 
     /// `n` rows of a task that were not among the first `before`, in the order of a seed.

@@ -99,7 +99,7 @@ pub(super) fn plain(logs: &Logs, share: f64) -> Result<Vec<RecordedTask>> {
     Ok(tasks)
 }
 
-/// Gives tasks their parameters, `(one-hot of vehicle and axis, wind, number)`, and returns their
+/// Gives tasks their parameters, `(one-hot of vehicle and axis, wind)`, and returns their
 /// features: for each vehicle and axis the powers of the wind, as far as its recordings tell them
 /// apart.
 fn winds(tasks: &mut [RecordedTask]) -> Result<FeatureMap> {
@@ -110,7 +110,7 @@ fn winds(tasks: &mut [RecordedTask]) -> Result<FeatureMap> {
             groups.push(key);
         }
     }
-    let parameters = groups.len() + 2;
+    let parameters = groups.len() + 1;
     let mut exponents = Vec::new();
     for (group, (vehicle, axis)) in groups.iter().enumerate() {
         let members = || {
@@ -134,14 +134,13 @@ fn winds(tasks: &mut [RecordedTask]) -> Result<FeatureMap> {
             exponents.push(row);
         }
     }
-    for (number, task) in tasks.iter_mut().enumerate() {
+    for task in tasks.iter_mut() {
         let mut vector = vec![0.0; parameters];
         let own = |key: &(String, String)| (&key.0, &key.1) == (&task.vehicle, &task.axis);
         if let Some(group) = groups.iter().position(own) {
             vector[group] = 1.0;
         }
         vector[groups.len()] = task.wind.unwrap_or(0.0) / WIND_UNIT;
-        vector[groups.len() + 1] = number as f64;
         task.vector = vector;
     }
     FeatureMap::monomials(parameters, exponents)

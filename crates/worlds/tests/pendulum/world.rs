@@ -3,6 +3,7 @@
 use taskscout::features::FeatureMap;
 use taskscout::source::TaskSource as _;
 use taskscout::space::TaskSpace as _;
+use taskscout::task::Task;
 use taskscout::train::{Predictor, PredictorKind};
 use taskscout_worlds::pendulum::{
     Motion, Pendulum, PendulumConfig, Policy, Settings, State, TaskFeatures, simulate,
@@ -36,7 +37,7 @@ fn predictor(coefficients: Vec<Vec<f64>>) -> Predictor {
 #[test]
 fn samples_are_a_random_run_from_rest() {
     let mut world = Pendulum::new(config()).unwrap();
-    let rows = world.sample(&GUSTY, 250, &mut rng(1)).unwrap();
+    let rows = world.sample(&Task::from(&GUSTY), 250, &mut rng(1)).unwrap();
     let windy = environment(GUSTY);
     let run = simulate(
         &windy,
@@ -91,7 +92,7 @@ fn episodes_start_at_rest() {
         ..config()
     })
     .unwrap();
-    let rows = world.sample(&GUSTY, 100, &mut rng(3)).unwrap();
+    let rows = world.sample(&Task::from(&GUSTY), 100, &mut rng(3)).unwrap();
     let episodes: Vec<u64> = (0..100).map(|row| row / 30).collect();
     assert_eq!(rows.episodes(), Some(&episodes[..]));
     for (i, row) in rows.inputs().chunks(2).enumerate() {
@@ -176,7 +177,7 @@ fn what_does_not_fit_is_refused() {
 
     let mut world = Pendulum::new(config()).unwrap();
     let outside = world
-        .sample(&[2.0, 0.0, 0.0, 0.0, 0.0], 5, &mut rng(0))
+        .sample(&Task::from(&[2.0, 0.0, 0.0, 0.0, 0.0]), 5, &mut rng(0))
         .unwrap_err();
     assert!(
         outside.to_string().contains("w1 (wind x) is 2"),

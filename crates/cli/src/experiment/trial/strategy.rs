@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use taskscout::data::Stage;
 use taskscout::metric;
-use taskscout::space::{Space, TaskSpace as _};
+use taskscout::space::Space;
 use taskscout::strategy::{Plan, PlanItem};
+use taskscout::task::{Task, TaskId};
 use taskscout::train::{Choice, PredictorKind};
 use taskscout_report::ResultRow;
 
@@ -65,15 +66,14 @@ impl Course<'_> {
     /// Plans a round, or nothing if no task has rows left after an earlier one.
     fn ask(&mut self, budget: usize) -> Result<Option<Plan>> {
         let world = self.world;
-        let bits = |task: &[f64]| -> Vec<u64> { task.iter().map(|w| w.to_bits()).collect() };
         let data = self.study.data();
-        let told: HashMap<Vec<u64>, usize> = data
+        let told: HashMap<TaskId, usize> = data
             .rows_by_task()
             .into_iter()
-            .map(|(task, rows)| (bits(task), rows))
+            .map(|(task, rows)| (task.id.clone(), rows))
             .collect();
-        let left = |task: &[f64]| {
-            let told = || told.get(&bits(task)).copied().unwrap_or(0);
+        let left = |task: &Task| {
+            let told = || told.get(&task.id).copied().unwrap_or(0);
             world
                 .available(task)
                 .map(|rows| rows.saturating_sub(told()))
@@ -87,12 +87,10 @@ impl Course<'_> {
     fn collect(&mut self, plan: &Plan) -> Result<()> {
         let (world, study) = (self.world, &mut self.study);
         for item in &plan.items {
-            let counts = study.data().rows_by_task();
-            let before = counts.iter().find(|(task, _)| *task == item.task);
             let draw = Draw {
                 seed: self.trial.seed,
                 round: plan.round,
-                before: before.map_or(0, |(_, rows)| *rows),
+                before: study.data().rows_of(&item.task.id),
             };
             world.collect(item, draw, &mut |rows| study.tell(item.id, rows))?;
         }
@@ -135,7 +133,7 @@ impl Course<'_> {
                 // Targets of one study share a plan, which does not say whose task is whose.
                 exploited: exploited
                     .filter(|_| self.trial.targets().len() == 1)
-                    .map(|item| item.task.clone()),
+                    .map(|item| item.task.to_vec()),
                 identified: choice.identified.as_ref().map(Identified::of),
             });
         }
@@ -169,12 +167,11 @@ impl Course<'_> {
 }
 
 /// Whether no task of a finite space has rows left.
-fn is_used_up(space: &Space, left: &dyn Fn(&[f64]) -> Option<usize>) -> bool {
-    space.task_matrix().is_some_and(|tasks| {
-        tasks
-            .chunks_exact(space.dim())
-            .all(|task| left(task) == Some(0))
-    })
+fn is_used_up(space: &Space, left: &dyn Fn(&Task) -> Option<usize>) -> bool {
+    let used_up = |task: Task| left(&task) == Some(0);
+    space
+        .count()
+        .is_some_and(|count| (0..count).filter_map(|row| space.task_at(row)).all(used_up))
 }
 
 /// The exploit item of largest count, the first where several are: plans name the nearest task

@@ -23,6 +23,7 @@ use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
+use taskscout::task::Task;
 use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
@@ -134,7 +135,7 @@ pub(crate) trait World: Send + Sync {
     }
 
     /// How many rows a source task has in all; none if there is no limit.
-    fn available(&self, task: &[f64]) -> Option<usize> {
+    fn available(&self, task: &Task) -> Option<usize> {
         let _ = task;
         None
     }
@@ -146,7 +147,7 @@ pub(crate) trait World: Send + Sync {
     }
 
     /// `n` rows of a source task.
-    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples>;
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples>;
 
     /// Tells all rows of a plan item, [`BATCH_ROWS`] at most at a time. A world whose rows follow
     /// on each other does it in its own way, with draws that derive from the same keys.

@@ -17,6 +17,7 @@ use taskscout::data::{Columns, Samples};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout_worlds::program::{Listener, Program, Request, Session, seed};
 
@@ -375,7 +376,7 @@ impl World for ProgramWorld {
         self.input_features().dim() as f64
     }
 
-    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
         let samples = self.ask(&Request {
             target: None,
             task: Some(task.to_vec()),

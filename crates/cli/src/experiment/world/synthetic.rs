@@ -7,6 +7,7 @@ use taskscout::metric;
 use taskscout::model::Phi;
 use taskscout::rng::Rng;
 use taskscout::space::Space;
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
@@ -122,7 +123,7 @@ impl World for Synthetic {
         d as f64 * (k * k) as f64 * self.condition()
     }
 
-    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
         self.sample_source(task, n, rng)
     }
 

@@ -7,6 +7,7 @@ use taskscout::data::Samples;
 use taskscout::features::FeatureMap;
 use taskscout::rng::Rng;
 use taskscout::space::Space;
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout::{Error, metric};
 use taskscout_report::ExperimentReport;
@@ -109,13 +110,13 @@ impl World for Toy {
         1.0
     }
 
-    fn available(&self, task: &[f64]) -> Option<usize> {
+    fn available(&self, task: &Task) -> Option<usize> {
         let rows = self.settings.rows?;
         let (_, n) = task.iter().zip(rows).find(|(here, _)| **here > 0.5)?;
         Some(n)
     }
 
-    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
         let c = embedding(task);
         let mut uniform = |width: f64| rng.random_range(-width..=width);
         let inputs: Vec<f64> = (0..n * INPUTS).map(|_| uniform(1.0)).collect();
@@ -128,7 +129,7 @@ impl World for Toy {
         if self.targets()[target].name == self.settings.broken {
             return Err(Error::State("the rig is gone: bring it back".into()));
         }
-        self.sample(&self.settings.targets[target], n, rng)
+        self.sample(&Task::from(&self.settings.targets[target]), n, rng)
     }
 
     fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {

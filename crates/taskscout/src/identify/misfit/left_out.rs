@@ -32,15 +32,14 @@ impl Task {
         let mut known = HashMap::new();
         let entries = data.sources().iter();
         for entry in entries.filter(|entry| entry.statistics.count() > 0) {
-            let key: Vec<u64> = entry.task.iter().map(|value| value.to_bits()).collect();
-            if let Some(&at) = known.get(&key) {
+            if let Some(&at) = known.get(&entry.task.id) {
                 let task: &mut Self = &mut tasks[at];
                 task.statistics.merge(&entry.statistics)?;
                 continue;
             }
-            known.insert(key, tasks.len());
+            known.insert(&entry.task.id, tasks.len());
             tasks.push(Self {
-                task: entry.task.clone(),
+                task: entry.task.to_vec(),
                 features: entry.features[..p].to_vec(),
                 statistics: entry.statistics.clone(),
             });

@@ -1,7 +1,7 @@
 //! The rows of a fit by task, whole and in disjoint parts.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use faer::MatRef;
@@ -12,6 +12,7 @@ use crate::data::{Rows, Stage, Statistics, TargetRows, TaskData, TaskEntry};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::row_major;
+use crate::task::TaskId;
 
 /// One task's data, over all stages that a fit may see.
 struct Task<'a> {
@@ -55,17 +56,21 @@ impl<'a> Tasks<'a> {
         stages: Option<&[Stage]>,
         targets: TargetRows,
     ) -> Result<Self> {
-        let mut by_task: BTreeMap<Vec<u64>, Vec<&'a TaskEntry>> = BTreeMap::new();
+        let mut by_task: HashMap<&TaskId, Vec<&'a TaskEntry>> = HashMap::new();
         for entry in data.sources() {
             let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
             if wanted && entry.statistics.count() > 0 {
-                // Adding 0 makes −0 the same task as 0.
-                let key = entry.task.iter().map(|w| (w + 0.0).to_bits()).collect();
-                by_task.entry(key).or_default().push(entry);
+                by_task.entry(&entry.task.id).or_default().push(entry);
             }
         }
+        let mut by_task: Vec<Vec<&TaskEntry>> = by_task.into_values().collect();
+        by_task.sort_by_cached_key(|entries| {
+            let task = &entries[0].task;
+            let bits: Vec<u64> = task.iter().map(|w| (w + 0.0).to_bits()).collect();
+            (bits, task.id.clone())
+        });
         let mut tasks = Vec::with_capacity(by_task.len() + data.targets().len());
-        for entries in by_task.values_mut() {
+        for entries in &mut by_task {
             entries.sort_by_key(|entry| entry.stage);
             let statistics = match entries.as_slice() {
                 [entry] => Cow::Borrowed(&entry.statistics),

@@ -10,6 +10,7 @@ use super::prior::Prior;
 use crate::data::{Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::model::{Phi, Representation as _};
+use crate::task::{Task, TaskId};
 use crate::train::stack::Stack;
 
 /// What functions are linear in: some of the features, and what a network makes of them.
@@ -52,8 +53,8 @@ pub(super) enum Families {
 /// A source task in a pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolTask {
-    /// Its parameters `w`.
-    pub task: Vec<f64>,
+    /// The task.
+    pub task: Task,
     /// Its rows.
     pub rows: usize,
     /// What is known of its function, on the basis of the pool.
@@ -67,7 +68,7 @@ pub(super) struct Family {
     pub(super) shared: Vec<usize>,
     pub(super) component: Component,
     /// The source tasks, with their rows.
-    pub(super) members: Vec<(Vec<f64>, usize)>,
+    pub(super) members: Vec<(Task, usize)>,
 }
 
 /// All source tasks as families, and what they say of the targets.
@@ -82,7 +83,7 @@ pub struct Pool {
 
 /// A source task's rows over all stages.
 pub(super) struct Pile {
-    task: Vec<f64>,
+    task: Task,
     features: Vec<f64>,
     rows: usize,
     entries: Vec<usize>,
@@ -97,14 +98,13 @@ pub(super) struct Piles {
 
 impl Piles {
     pub(super) fn of(data: &TaskData, stages: Option<&[Stage]>) -> Self {
-        let (mut piles, mut index): (Vec<Pile>, HashMap<Vec<u64>, usize>) = Default::default();
+        let (mut piles, mut index): (Vec<Pile>, HashMap<&TaskId, usize>) = Default::default();
         for (at, entry) in data.sources().iter().enumerate() {
             let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
             if !wanted || entry.statistics.count() == 0 {
                 continue;
             }
-            let key = entry.task.iter().map(|value| value.to_bits()).collect();
-            let slot = *index.entry(key).or_insert_with(|| {
+            let slot = *index.entry(&entry.task.id).or_insert_with(|| {
                 piles.push(Pile {
                     task: entry.task.clone(),
                     features: entry.features.clone(),

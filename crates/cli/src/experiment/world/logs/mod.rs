@@ -16,6 +16,7 @@ use taskscout::rng::Rng;
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
+use taskscout::task::Task;
 use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
@@ -308,8 +309,8 @@ impl LogWorld {
         &self.recorded.tasks()[self.recorded.targets()[target]]
     }
 
-    fn task(&self, vector: &[f64]) -> taskscout::Result<usize> {
-        self.recorded.find(vector).ok_or_else(|| {
+    fn task(&self, task: &Task) -> taskscout::Result<usize> {
+        self.recorded.find(&task.id).ok_or_else(|| {
             taskscout::Error::State("a task was asked for that no recording has".into())
         })
     }
@@ -352,10 +353,10 @@ impl World for LogWorld {
         1
     }
 
-    fn available(&self, task: &[f64]) -> Option<usize> {
+    fn available(&self, task: &Task) -> Option<usize> {
         Some(
             self.recorded
-                .find(task)
+                .find(&task.id)
                 .map_or(0, |task| self.recorded.tasks()[task].rows),
         )
     }
@@ -372,7 +373,7 @@ impl World for LogWorld {
         self.features.network
     }
 
-    fn sample(&self, task: &[f64], n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&self, task: &Task, n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
         self.recorded.draw(self.task(task)?, 0, n, 0)
     }
 
@@ -422,8 +423,7 @@ impl World for LogWorld {
         true
     }
 
-    /// Every recording has a part of its own that no feature tells, and the number that keeps tasks
-    /// of the same wind apart means nothing.
+    /// Every recording has a part of its own that no feature tells.
     fn judges_task_features(&self) -> bool {
         false
     }

@@ -58,7 +58,9 @@ pub(super) fn of(
         .enumerate()
         .filter(|(index, _)| *index != own)
         .map(|(_, (task, similarity))| {
-            let rows = counts.iter().find(|(known, _)| *known == task.vector());
+            let rows = counts
+                .iter()
+                .find(|(known, _)| known.id.as_str() == task.name);
             RelevantTask {
                 task: task.name.clone(),
                 similarity: similarity.unwrap_or(0.0),
@@ -116,7 +118,7 @@ fn functions<'a>(
 ) -> Vec<Function<'a>> {
     let mut functions = vec![Function::Unknown; recorded.tasks().len()];
     for task in pool.tasks() {
-        if let Some(index) = recorded.find(&task.task) {
+        if let Some(index) = recorded.find(&task.task.id) {
             functions[index] = Function::Doubted {
                 mean: task.posterior.mean,
                 covariance: task.posterior.covariance,

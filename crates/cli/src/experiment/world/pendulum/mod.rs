@@ -12,6 +12,7 @@ use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
+use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
@@ -146,7 +147,7 @@ impl World for Pendulum {
         self.config().input_features.dim() as f64
     }
 
-    fn sample(&self, task: &[f64], n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
         self.sample_from(task, n, &mut Motion::default(), rng)
     }
 
