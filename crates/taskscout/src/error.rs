@@ -89,6 +89,30 @@ pub enum Error {
     /// A call came at the wrong time or for something that is not there.
     #[error("{0}")]
     State(String),
+    /// A file or folder could not be read or written.
+    #[error("{place}: {message}")]
+    Io {
+        /// Which, and what was being done.
+        place: String,
+        /// What the system said, and what to do about it.
+        message: String,
+    },
+    /// Where data come from did not give them: a simulator, a program, a log.
+    #[error("{place}: {message}")]
+    Source {
+        /// The source, and the task where it matters.
+        place: String,
+        /// What happened, and what to do about it.
+        message: String,
+    },
+    /// Something saved cannot be read: cut, damaged, or of another version.
+    #[error("{what} {problem}")]
+    Unreadable {
+        /// What.
+        what: String,
+        /// Why, and what to do about it.
+        problem: String,
+    },
     /// A computation broke down.
     #[error("{what} failed: {remedy}")]
     Numerical {
@@ -116,6 +140,30 @@ impl Error {
         Self::Numerical {
             what: what.into(),
             remedy: remedy.into(),
+        }
+    }
+
+    /// Something saved that cannot be read.
+    pub fn unreadable(what: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Unreadable {
+            what: what.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// A file or folder that could not be read or written.
+    pub fn io(place: impl Into<String>, message: impl std::fmt::Display) -> Self {
+        Self::Io {
+            place: place.into(),
+            message: message.to_string(),
+        }
+    }
+
+    /// Data that did not come.
+    pub fn source(place: impl Into<String>, message: impl std::fmt::Display) -> Self {
+        Self::Source {
+            place: place.into(),
+            message: message.to_string(),
         }
     }
 

@@ -63,7 +63,7 @@ fn a_member_with_few_rows_is_handed_back() {
         let rng = &mut rng(seed);
         let task = world.space.sample(rng).unwrap();
         let study = passive(&world, &world.samples(&task, 12, rng));
-        let choice = study.predictors().unwrap().remove(0);
+        let choice = study.predictors().unwrap()[0].clone();
         let found = choice.identified.clone().unwrap();
         assert_eq!(study.identify().unwrap(), [Some(found)]);
         if choice.kind == PredictorKind::Identified {
@@ -87,12 +87,12 @@ fn a_stranger_costs_little() {
         let rng = &mut rng(100 + seed);
         let stranger = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
         let study = passive(&world, &rows(&stranger, 40, NOISE, rng));
-        let choice = study.predictors().unwrap().remove(0);
+        let choice = study.predictors().unwrap()[0].clone();
         let log_odds = choice.identified.as_ref().unwrap().log_odds;
         assert!(log_odds < 0.0, "{seed}: {log_odds}");
         assert_ne!(choice.kind, PredictorKind::Identified, "{seed}");
         chosen += loss(&choice.predictor().unwrap().coefficients, &stranger);
-        let only = study.target_only().unwrap().remove(0);
+        let only = study.target_only().unwrap()[0].clone();
         alone += loss(&only.predictor().unwrap().coefficients, &stranger);
     }
     assert!(chosen < 1.15 * alone, "{chosen} {alone}");
@@ -115,7 +115,7 @@ fn life(saved: bool) -> String {
         }
         story.push(serde_json::to_value(study.identify().unwrap()).unwrap());
     }
-    story.push(serde_json::to_value(study.predictors().unwrap()).unwrap());
+    story.push(serde_json::to_value(&*study.predictors().unwrap()).unwrap());
     serde_json::to_string(&story).unwrap()
 }
 
@@ -134,7 +134,7 @@ fn nothing_is_looked_for_where_it_cannot_be_told() {
     let target = world.samples(&task, 20, &mut rng(5));
     let none = |config: StudyConfig| {
         let study = started(&world, config, &target);
-        let choice = study.predictors().unwrap().remove(0);
+        let choice = study.predictors().unwrap()[0].clone();
         assert!(choice.candidate(PredictorKind::Identified).is_none());
         study.identify().unwrap() == [None] && choice.identified.is_none()
     };
@@ -318,7 +318,7 @@ fn source_labels_of_zero_identify_nothing() {
                 study.tell(item.id, &told).unwrap();
             }
             assert_eq!(study.identify().unwrap(), [None], "{kind}");
-            let choice = study.predictors().unwrap().remove(0);
+            let choice = study.predictors().unwrap()[0].clone();
             assert!(choice.identified.is_none() && choice.predictor().is_some());
         }
     }

@@ -149,7 +149,7 @@ proptest! {
         }
         let folds = &data.targets()[target].folds;
         prop_assert_eq!(folds.len(), TARGET_FOLDS);
-        prop_assert_eq!(folds.iter().map(Statistics::count).sum::<usize>(), all.len());
+        prop_assert_eq!(folds.iter().map(|fold| fold.count()).sum::<usize>(), all.len());
         prop_assert_eq!(data.target_rows(target), all.len());
         let total = data.target_statistics(target, TargetRows::All).unwrap();
         prop_assert!(distance(&numbers(&total), &naive(&all)) < 1e-12);
@@ -272,7 +272,7 @@ fn rows_by_fold(rows: &Samples) -> Vec<Vec<u32>> {
     let mut data = TaskData::new(1, 1, 1);
     let target = data.add_target("t", vec![1.0]).unwrap();
     data.add_target_rows(target, rows).unwrap();
-    let named = |fold: &Statistics| {
+    let named = |fold: &std::sync::Arc<Statistics>| {
         let sum = fold.moment(0)[0] as u32;
         (0..32).filter(|i| sum >> i & 1 == 1).collect::<Vec<u32>>()
     };
@@ -350,7 +350,7 @@ fn small_batches_keep_folds_balanced() {
             let counts: Vec<usize> = data.targets()[target]
                 .folds
                 .iter()
-                .map(Statistics::count)
+                .map(|fold| fold.count())
                 .collect();
             assert_eq!(counts.iter().sum::<usize>(), told * batch as usize);
             assert!(

@@ -103,7 +103,7 @@ fn run_in(
         }
         plans.push(plan);
     }
-    let choice = study.predictors().unwrap().remove(0);
+    let choice = study.predictors().unwrap()[0].clone();
     let predictor = choice.predictor().unwrap();
     let truth = world.truth(target);
     let error = predictor.coefficients[0]

@@ -108,7 +108,7 @@ impl Source {
                 .filter(|target| !matches!(target.kind, TargetKind::SecondMoment { .. }))
                 .map(|target| target.name.clone());
             source.learnt = Some(Learnt {
-                needs,
+                needs: (*needs).clone(),
                 targets: embedded.collect(),
             });
         }
@@ -138,10 +138,11 @@ impl Source {
 }
 
 fn read_study(path: &Path) -> Result<Study> {
-    let text = read_text(path, "a study")?;
-    let mut study: Study = serde_json::from_str(&text).map_err(|error| {
+    let bytes = taskscout_files::read(path, input::LARGEST_STUDY)
+        .map_err(|error| unreadable(path, &error, "a study"))?;
+    let mut study = Study::restore(&bytes).map_err(|error| {
         CliError::Input(format!(
-            "{} is no saved study: {}; give the JSON that a study was saved as",
+            "{} is no saved study: {}; give a file that a study was saved to",
             path.display(),
             error.to_string().replace('\n', " ")
         ))
@@ -167,12 +168,14 @@ fn read_space(path: &Path) -> Result<SpaceFile> {
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String> {
-    input::read_text(path, input::LARGEST_STUDY).map_err(|error| {
-        CliError::Input(format!(
-            "cannot read {}: {error}; give the path of {what}",
-            path.display()
-        ))
-    })
+    input::read_text(path, input::LARGEST_STUDY).map_err(|error| unreadable(path, &error, what))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error, what: &str) -> CliError {
+    let path = path.display();
+    CliError::Input(format!(
+        "cannot read {path}: {error}; give the path of {what}"
+    ))
 }
 
 /// A space to search.

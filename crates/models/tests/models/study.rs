@@ -161,7 +161,7 @@ fn the_target_alone_makes_a_model_too() {
 #[test]
 fn a_choice_of_another_study_is_refused() {
     let study = study(1, 60, 4);
-    let mut choice = study.predictors().unwrap().remove(0);
+    let mut choice = study.predictors().unwrap()[0].clone();
     choice.target = "other".into();
     let message = SavedModel::from_study(&study, &choice, "x")
         .unwrap_err()

@@ -16,10 +16,11 @@ pub enum Batch {
     /// The rows.
     Rows(Samples),
     /// Their statistics.
-    Statistics(Arc<Statistics>),
+    Statistics(#[serde(with = "shared")] Arc<Statistics>),
     /// Their statistics, and the rows in single precision.
     Kept {
         /// The statistics.
+        #[serde(with = "shared")]
         statistics: Arc<Statistics>,
         /// The rows.
         rows: Rows,
@@ -115,6 +116,26 @@ fn join(known: &mut Arc<Statistics>, more: &Arc<Statistics>) -> Result<()> {
     Arc::make_mut(known).merge(more)
 }
 
+/// What is shared in memory is written like anything else.
+mod shared {
+    use std::sync::Arc;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(value, to)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(from).map(Arc::new)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +149,10 @@ mod tests {
     #[test]
     fn few_rows_stay_rows_and_many_become_statistics() {
         assert!(matches!(Batch::of(&rows(3, 20), false), Batch::Rows(_)));
-        assert!(matches!(Batch::of(&rows(40, 20), false), Batch::Statistics(_)));
+        assert!(matches!(
+            Batch::of(&rows(40, 20), false),
+            Batch::Statistics(_)
+        ));
         assert!(matches!(Batch::of(&rows(40, 20), true), Batch::Rows(_)));
     }
 

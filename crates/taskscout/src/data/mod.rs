@@ -17,11 +17,15 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+mod batch;
 mod columns;
 mod rows;
 mod samples;
 mod statistics;
 
+use std::sync::Arc;
+
+pub use batch::Batch;
 pub use columns::Columns;
 pub use rows::Rows;
 pub use samples::Samples;
@@ -64,7 +68,7 @@ impl std::fmt::Display for Stage {
 }
 
 /// What has been collected from one source task in one stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TaskEntry {
     /// The task.
     pub task: Task,
@@ -75,23 +79,21 @@ pub struct TaskEntry {
     /// The round that first asked for them.
     pub round: usize,
     /// The statistics of its rows.
-    pub statistics: Statistics,
+    pub statistics: Arc<Statistics>,
     /// The rows themselves, where they are kept.
-    #[serde(default, skip_serializing_if = "Rows::is_empty")]
     pub rows: Rows,
 }
 
 /// What is known of one target.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TargetData {
     /// The target's name.
     pub name: String,
     /// Its task features: a unit vector on its own coordinate, or `ψ_W(w)` if `w` is known.
     pub features: Vec<f64>,
     /// The statistics of its rows, in folds.
-    pub folds: Vec<Statistics>,
+    pub folds: Vec<Arc<Statistics>>,
     /// The rows of each fold, where they are kept.
-    #[serde(default = "no_rows")]
     pub rows: Vec<Rows>,
 }
 
@@ -123,12 +125,11 @@ impl TargetRows {
 }
 
 /// All data of a study, as statistics, and as rows where an oracle needs them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TaskData {
     feature_dim: usize,
     outputs: usize,
     task_dim: usize,
-    #[serde(default)]
     keeps_rows: bool,
     sources: Vec<TaskEntry>,
     targets: Vec<TargetData>,
@@ -178,7 +179,7 @@ impl TaskData {
                 features: entry.features.clone(),
                 stage: entry.stage,
                 round: entry.round,
-                statistics: phi.statistics(&entry.statistics, &entry.rows)?,
+                statistics: Arc::new(phi.statistics(&entry.statistics, &entry.rows)?),
                 rows: Rows::default(),
             });
         }
@@ -188,68 +189,12 @@ impl TaskData {
                 name: target.name.clone(),
                 features: target.features.clone(),
                 folds: folds
-                    .map(|(statistics, rows)| phi.statistics(statistics, rows))
+                    .map(|(statistics, rows)| phi.statistics(statistics, rows).map(Arc::new))
                     .collect::<Result<_>>()?,
                 rows: no_rows(),
             });
         }
         Ok(seen)
-    }
-
-    /// Whether everything inside has the shape it claims, for data that came from a file.
-    pub(crate) fn validate(&self) -> Result<()> {
-        let check = |place: &str, features: &[f64], statistics: &Statistics| {
-            Error::check_length(
-                &format!("the task features of {place}"),
-                self.task_dim,
-                features.len(),
-            )?;
-            Error::check_finite(features, |i| format!("task feature {i} of {place}"))?;
-            Error::check_length(
-                &format!("the statistics of {place}"),
-                self.feature_dim,
-                statistics.dim(),
-            )?;
-            Error::check_length(
-                &format!("the outputs of {place}"),
-                self.outputs,
-                statistics.outputs(),
-            )
-        };
-        let check_rows = |place: &str, statistics: &Statistics, rows: &Rows| {
-            rows.validate(place, self.feature_dim, self.outputs)?;
-            if self.keeps_rows {
-                Error::check_length(
-                    &format!("the kept rows of {place}"),
-                    statistics.count(),
-                    rows.len(),
-                )?;
-            }
-            Ok(())
-        };
-        for (index, entry) in self.sources.iter().enumerate() {
-            let place = format!("source {index}");
-            check(&place, &entry.features, &entry.statistics)?;
-            check_rows(&place, &entry.statistics, &entry.rows)?;
-        }
-        for target in &self.targets {
-            let place = format!("target `{}`", target.name);
-            Error::check_length(
-                &format!("the folds of {place}"),
-                TARGET_FOLDS,
-                target.folds.len(),
-            )?;
-            Error::check_length(
-                &format!("the kept folds of {place}"),
-                TARGET_FOLDS,
-                target.rows.len(),
-            )?;
-            for (fold, rows) in target.folds.iter().zip(&target.rows) {
-                check(&place, &target.features, fold)?;
-                check_rows(&place, fold, rows)?;
-            }
-        }
-        Ok(())
     }
 
     /// Adds a target and gives its index.
@@ -258,7 +203,8 @@ impl TaskData {
     /// Task features of the wrong length.
     pub fn add_target(&mut self, name: &str, features: Vec<f64>) -> Result<usize> {
         Error::check_length("the target's task features", self.task_dim, features.len())?;
-        let folds = vec![Statistics::new(self.feature_dim, self.outputs); TARGET_FOLDS];
+        let empty = Arc::new(Statistics::new(self.feature_dim, self.outputs));
+        let folds = vec![empty; TARGET_FOLDS];
         self.targets.push(TargetData {
             name: name.to_owned(),
             features,
@@ -266,6 +212,17 @@ impl TaskData {
             rows: no_rows(),
         });
         Ok(self.targets.len() - 1)
+    }
+
+    /// Gives all tasks one more feature, which is zero of all so far: the coordinate of a new target.
+    pub(crate) fn add_coordinate(&mut self) {
+        self.task_dim += 1;
+        let sources = self.sources.iter_mut().map(|entry| &mut entry.features);
+        let targets = self.targets.iter_mut().map(|entry| &mut entry.features);
+        sources
+            .chain(targets)
+            .for_each(|features| features.push(0.0));
+        self.version += 1;
     }
 
     /// Adds feature rows of a source task.
@@ -280,30 +237,43 @@ impl TaskData {
         round: usize,
         rows: &Samples,
     ) -> Result<()> {
-        let task = task.into();
-        Error::check_length("the task's features", self.task_dim, features.len())?;
         self.check_rows(rows)?;
+        let batch = Batch::of(rows, self.keeps_rows);
+        self.add_batch(&task.into(), features, (stage, round), &batch)
+    }
+
+    /// Adds a batch of a source task.
+    ///
+    /// # Errors
+    /// Rows or task features of the wrong length.
+    pub fn add_batch(
+        &mut self,
+        task: &Task,
+        features: &[f64],
+        (stage, round): (Stage, usize),
+        batch: &Batch,
+    ) -> Result<()> {
+        Error::check_length("the task's features", self.task_dim, features.len())?;
+        Error::check_finite(features, |i| format!("feature {i} of task `{}`", task.id))?;
+        batch.check(self.feature_dim, self.outputs, self.keeps_rows)?;
         let known = self
             .sources
             .iter()
             .rposition(|entry| entry.stage == stage && entry.task.id == task.id);
         let index = known.unwrap_or_else(|| {
             self.sources.push(TaskEntry {
-                task,
+                task: task.clone(),
                 features: features.to_vec(),
                 stage,
                 round,
-                statistics: Statistics::new(self.feature_dim, self.outputs),
+                statistics: Arc::new(Statistics::new(self.feature_dim, self.outputs)),
                 rows: Rows::default(),
             });
             self.sources.len() - 1
         });
         self.version += 1;
-        if self.keeps_rows {
-            let kept = &mut self.sources[index].rows;
-            kept.add(rows.inputs(), rows.outputs(), self.feature_dim);
-        }
-        self.sources[index].statistics.accumulate(rows)
+        let entry = &mut self.sources[index];
+        batch.add_to(&mut entry.statistics, &mut entry.rows, self.keeps_rows)
     }
 
     /// Adds feature rows of a target: each batch is cut into contiguous blocks, the longest block
@@ -313,7 +283,25 @@ impl TaskData {
     /// An unknown target, or rows of the wrong length.
     pub fn add_target_rows(&mut self, target: usize, rows: &Samples) -> Result<()> {
         self.check_rows(rows)?;
-        let (d, m) = (rows.input_dim(), rows.output_dim());
+        self.add_target_blocks(target, &self.cut(rows))
+    }
+
+    /// Feature rows of a target as contiguous blocks, one for each fold.
+    pub(crate) fn cut(&self, rows: &Samples) -> Vec<Batch> {
+        let blocks = rows.blocks(TARGET_FOLDS).into_iter();
+        blocks
+            .map(|block| Batch::of(&rows.part(block), self.keeps_rows))
+            .collect()
+    }
+
+    /// Adds blocks of a target's rows, the longest to the fold with the fewest rows so far.
+    ///
+    /// # Errors
+    /// An unknown target, or rows of the wrong length.
+    pub fn add_target_blocks(&mut self, target: usize, blocks: &[Batch]) -> Result<()> {
+        for block in blocks {
+            block.check(self.feature_dim, self.outputs, self.keeps_rows)?;
+        }
         let count = self.targets.len();
         let Some(entry) = self.targets.get_mut(target) else {
             return Err(Error::State(format!(
@@ -322,24 +310,41 @@ impl TaskData {
         };
         let mut order: Vec<usize> = (0..entry.folds.len()).collect();
         order.sort_by_key(|&fold| (entry.folds[fold].count(), fold));
-        let mut blocks = rows.blocks(order.len());
+        let mut blocks: Vec<&Batch> = blocks.iter().collect();
         blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
         for (block, &fold) in blocks.into_iter().zip(&order) {
-            let (inputs, outputs) = (
-                block.start * d..block.end * d,
-                block.start * m..block.end * m,
-            );
-            let (inputs, outputs) = (&rows.inputs()[inputs], &rows.outputs()[outputs]);
-            entry.folds[fold].add_rows(inputs, outputs);
-            if self.keeps_rows {
-                entry.rows[fold].add(inputs, outputs, d);
-            }
+            block.add_to(
+                &mut entry.folds[fold],
+                &mut entry.rows[fold],
+                self.keeps_rows,
+            )?;
         }
         self.version += 1;
         Ok(())
     }
 
-    fn check_rows(&self, rows: &Samples) -> Result<()> {
+    /// Puts a batch back into a fold that it came from.
+    ///
+    /// # Errors
+    /// An unknown target or fold, or rows of the wrong length.
+    pub(crate) fn restore_fold(&mut self, target: usize, fold: usize, batch: &Batch) -> Result<()> {
+        batch.check(self.feature_dim, self.outputs, self.keeps_rows)?;
+        let keeps_rows = self.keeps_rows;
+        let entry = self.targets.get_mut(target);
+        let Some(entry) = entry.filter(|entry| fold < entry.folds.len()) else {
+            return Err(Error::State(format!(
+                "there is no fold {fold} of target {target}"
+            )));
+        };
+        batch.add_to(&mut entry.folds[fold], &mut entry.rows[fold], keeps_rows)
+    }
+
+    /// Counts on from a version that was reached before.
+    pub(crate) fn set_version(&mut self, version: u64) {
+        self.version = version;
+    }
+
+    pub(crate) fn check_rows(&self, rows: &Samples) -> Result<()> {
         Error::check_length("a feature row", self.feature_dim, rows.input_dim())?;
         Error::check_length("an output row", self.outputs, rows.output_dim())?;
         let limit = if self.keeps_rows {
@@ -417,7 +422,7 @@ impl TaskData {
     pub fn target_rows(&self, target: usize) -> usize {
         self.targets
             .get(target)
-            .map_or(0, |entry| entry.folds.iter().map(Statistics::count).sum())
+            .map_or(0, |entry| entry.folds.iter().map(|fold| fold.count()).sum())
     }
 
     /// Distinct source tasks, and their rows over all stages.
@@ -461,7 +466,7 @@ impl TaskData {
         Statistics::sum(
             self.feature_dim,
             self.outputs,
-            seen.map(|(_, statistics)| statistics),
+            seen.map(|(_, statistics)| statistics.as_ref()),
         )
     }
 }

@@ -49,6 +49,13 @@ impl Rows {
         self.count += inputs.len() / d.max(1);
     }
 
+    /// Adds rows that are in single precision already.
+    pub(super) fn append(&mut self, more: &Self) {
+        self.inputs.extend_from_slice(&more.inputs);
+        self.outputs.extend_from_slice(&more.outputs);
+        self.count += more.count;
+    }
+
     /// Chunks of rows in double precision: features and labels.
     pub(crate) fn chunks(
         &self,

@@ -139,6 +139,25 @@ impl Samples {
         self.episodes.as_deref()
     }
 
+    /// The same rows without their episodes.
+    pub(crate) fn without_episodes(&self) -> Self {
+        Self {
+            episodes: None,
+            ..self.clone()
+        }
+    }
+
+    /// Some of the rows, without their episodes.
+    pub(crate) fn part(&self, rows: std::ops::Range<usize>) -> Self {
+        let (d, m) = (self.input_dim, self.output_dim);
+        Self {
+            inputs: self.inputs[rows.start * d..rows.end * d].to_vec(),
+            outputs: self.outputs[rows.start * m..rows.end * m].to_vec(),
+            episodes: None,
+            ..*self
+        }
+    }
+
     /// Cuts the batch into at most `folds` contiguous blocks of rows, as equal as episodes allow.
     pub(crate) fn blocks(&self, folds: usize) -> Vec<std::ops::Range<usize>> {
         let n = self.len();

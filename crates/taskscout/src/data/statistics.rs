@@ -189,9 +189,10 @@ impl Statistics {
                 }
             }
         }
-        for row in outputs.chunks_exact(m) {
-            for (square, &y) in self.squares.iter_mut().zip(row) {
-                *square += y * y;
+        // By chunk as well, so that batches add up to the same bits as the rows told at once.
+        for chunk in outputs.chunks(CHUNK_ROWS * m) {
+            for (o, square) in self.squares.iter_mut().enumerate() {
+                *square += chunk.iter().skip(o).step_by(m).map(|y| y * y).sum::<f64>();
             }
         }
         self.count += outputs.len() / m;

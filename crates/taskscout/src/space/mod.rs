@@ -226,6 +226,18 @@ impl Space {
         }
     }
 
+    /// Whether data of a task may be taken: a table of candidates lists what may be asked for, not all
+    /// that may come.
+    pub(crate) fn admit(&self, task: &[f64]) -> Result<()> {
+        Error::check_length("the task", self.dim(), task.len())?;
+        Error::check_finite(task, |index| format!("parameter {index} of the task"))?;
+        match self {
+            Self::List(_) => Ok(()),
+            Self::Constrained(space) if matches!(space.base(), Self::List(_)) => Ok(()),
+            space => space.check(task),
+        }
+    }
+
     /// A task drawn uniformly, as [`TaskSpace::sample`] draws its parameters.
     ///
     /// # Errors

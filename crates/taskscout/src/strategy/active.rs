@@ -46,10 +46,12 @@ impl Strategy for Active {
         if let (Space::List(tasks), Some(left)) = (context.space, context.left) {
             return self.plan_within(context, knowledge, tasks, left);
         }
-        let exploration = self.exploration(context, knowledge)?;
-        let exploitation = match self.config.kind {
-            StrategyKind::Agnostic => None,
-            _ => Some(self.exploitation(context, knowledge)?),
+        let split = self.split(context, knowledge);
+        let exploration = self.exploration(context, knowledge, split)?;
+        let exploitation = if self.exploits(knowledge) {
+            Some(self.exploitation(context, knowledge, context.budget - split)?)
+        } else {
+            None
         };
         let explore =
             self.explore_samples(context, knowledge, &exploration, exploitation.as_ref())?;
@@ -72,6 +74,21 @@ impl Strategy for Active {
 }
 
 impl Active {
+    /// Whether part of a round is for the target.
+    pub(super) fn exploits(&self, knowledge: &Knowledge<'_>) -> bool {
+        self.config.kind != StrategyKind::Agnostic && knowledge.has_target()
+    }
+
+    /// Samples that exploration would get if every task could have a part of one.
+    fn split(&self, context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> usize {
+        if !self.exploits(knowledge) {
+            return context.budget;
+        }
+        let rounds = context.active_rounds + 1;
+        let k = knowledge.model.dim();
+        self.config.split.explore(context.budget, k, rounds)
+    }
+
     /// The split of the round, moved as little as needed to give every task a sample.
     fn explore_samples(
         &self,
@@ -98,12 +115,13 @@ impl Active {
         Ok(wanted.clamp(least, context.budget - reserved))
     }
 
-    /// `q_1`: the design for all directions of the representation alike, or the one in use while
-    /// save-task finds that it still fits.
+    /// `q_1` for some samples: the design for all directions of the representation alike, or the one in
+    /// use while save-task finds that it still fits.
     pub(super) fn exploration(
         &self,
         context: &PlanContext<'_>,
         knowledge: &Knowledge<'_>,
+        samples: usize,
     ) -> Result<TaskDesign> {
         let map = knowledge.model.map.source(0, context.features.dim());
         if looks_everywhere(context, knowledge) {
@@ -123,29 +141,22 @@ impl Active {
             .count();
         let basis = reached.u.as_ref().subcols(0, rank);
         let everything = linalg::product(basis, basis.transpose());
-        solve(
-            context,
-            knowledge,
-            everything.as_ref(),
-            self.config.explore_criterion,
-        )
+        let need = (everything.as_ref(), self.config.explore_criterion);
+        solve(context, knowledge, need, samples)
     }
 
-    /// `q_2`: the design for what the targets need, or the tasks nearest to them.
+    /// `q_2` for some samples: the design for what the targets need, or the tasks nearest to them.
     pub(super) fn exploitation(
         &self,
         context: &PlanContext<'_>,
         knowledge: &Knowledge<'_>,
+        samples: usize,
     ) -> Result<TaskDesign> {
         if !knowledge.nearest.is_empty() {
             return Ok(nearest(context, knowledge));
         }
-        solve(
-            context,
-            knowledge,
-            knowledge.need.as_ref(),
-            self.config.exploit_criterion,
-        )
+        let need = (knowledge.need.as_ref(), self.config.exploit_criterion);
+        solve(context, knowledge, need, samples)
     }
 }
 
@@ -202,15 +213,21 @@ fn is_plain_ball(context: &PlanContext<'_>) -> bool {
     matches!(context.space, Space::Ball(_)) && context.features.is_identity()
 }
 
-/// The optimal design of the space for a need, or for what can be reached of it.
+/// The optimal design of the space for a need, or for what can be reached of it, with some samples beside
+/// what is given.
 fn solve(
     context: &PlanContext<'_>,
     knowledge: &Knowledge<'_>,
-    need: MatRef<'_, f64>,
-    criterion: Criterion,
+    (need, criterion): (MatRef<'_, f64>, Criterion),
+    samples: usize,
 ) -> Result<TaskDesign> {
     let map = knowledge.model.map.source(0, context.features.dim());
-    if let (Space::Ball(space), true) = (context.space, context.features.is_identity()) {
+    let given = context
+        .given
+        .map(|given| given * faer::Scale(1.0 / samples.max(1) as f64));
+    if let (Space::Ball(space), None, true) =
+        (context.space, &given, context.features.is_identity())
+    {
         let mut design = ball::optimal(map, need, criterion, space.radius())?;
         design.orient(&knowledge.targets, true);
         return Ok(TaskDesign::of(design, context.space));
@@ -218,6 +235,7 @@ fn solve(
     let problem = Problem {
         partial: true,
         tolerance: tolerance(context),
+        given: given.as_ref().map(faer::Mat::as_ref),
         ..Problem::new(criterion, Need::Moment(need))
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[1 + context.round as u64]);

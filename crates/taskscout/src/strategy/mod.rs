@@ -18,7 +18,7 @@ mod within;
 use std::collections::HashMap;
 
 pub(crate) use discrete::not_finite;
-use faer::Mat;
+use faer::{Mat, MatRef};
 pub use schedule::{Split, WarmUp};
 use serde::{Deserialize, Serialize};
 
@@ -190,13 +190,22 @@ impl Decision {
 pub struct Knowledge<'a> {
     /// The model.
     pub model: &'a Model,
-    /// `A = E[c_0 c_0ᵀ]`, its insignificant eigenvalues clipped.
+    /// `A = E[c_0 c_0ᵀ]`, its insignificant eigenvalues clipped; zero while nothing is known of any
+    /// target.
     pub need: Mat<f64>,
-    /// The embeddings of the single targets.
+    /// The embeddings of the single targets; empty while nothing is known of any.
     pub targets: Vec<Vec<f64>>,
     /// The source task nearest to each target in function space, where that is what is to be
     /// sampled; empty where the design for `A` is.
     pub nearest: Vec<Nearest>,
+}
+
+impl Knowledge<'_> {
+    /// Whether anything is known of a target.
+    #[must_use]
+    pub fn has_target(&self) -> bool {
+        self.need.squared_norm_l2() > 0.0
+    }
 }
 
 /// The source task nearest to a target.
@@ -229,6 +238,9 @@ pub struct PlanContext<'a> {
     pub active_rounds: usize,
     /// What is known; none before the first data.
     pub knowledge: Option<Knowledge<'a>>,
+    /// The information `Σ n_w c_w c_wᵀ` that counts as there already, in the coordinates of the model:
+    /// what is under way, and what was collected where [`Given`] says so.
+    pub given: Option<MatRef<'a, f64>>,
     /// The exploration design last used.
     pub exploration: Option<&'a TaskDesign>,
     /// The task features of the targets, where all of them are known; else empty.
@@ -352,6 +364,12 @@ impl StrategyKind {
         matches!(self, Self::Agnostic | Self::Aware)
     }
 
+    /// Whether it chooses tasks for a target, and so needs one.
+    #[must_use]
+    pub fn needs_target(self) -> bool {
+        matches!(self, Self::Aware | Self::DiscreteL1 | Self::DiscreteL2)
+    }
+
     /// Whether it plans in finite task spaces only.
     #[must_use]
     pub fn needs_finite_space(self) -> bool {
@@ -386,6 +404,21 @@ pub struct StrategyConfig {
     /// Which tasks serve the target.
     #[serde(default)]
     pub exploit: Exploit,
+    /// What designs count as there already.
+    #[serde(default)]
+    pub given: Given,
+}
+
+/// What designs count as there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Given {
+    /// What was asked for and has not come back yet: each round is the best for its own budget.
+    #[default]
+    UnderWay,
+    /// What is under way, and all that was collected: a round is the best addition to it.
+    Collected,
 }
 
 /// Which tasks serve the target.
@@ -422,6 +455,7 @@ impl StrategyConfig {
             exploit_criterion: Criterion::Trace,
             split: Split::default(),
             exploit: Exploit::default(),
+            given: Given::default(),
         }
     }
 

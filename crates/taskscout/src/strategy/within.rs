@@ -1,7 +1,7 @@
 //! Active collection where tasks have finitely many samples left.
 
 use super::active::{Active, exploit_reason, explore_reason, looks_everywhere};
-use super::{Decision, Knowledge, PlanContext, StrategyKind};
+use super::{Decision, Knowledge, PlanContext};
 use crate::data::Stage;
 use crate::error::Result;
 use crate::features::Features as _;
@@ -23,7 +23,7 @@ impl Active {
         if explore < context.budget {
             let n = context.budget - explore;
             let own = context.part(n, &left);
-            let design = self.exploitation(&own, knowledge)?;
+            let design = self.exploitation(&own, knowledge, n)?;
             let room = (tasks, left.as_mut_slice());
             exploiting.add_within(&design, n, Stage::Exploit, room, |index| {
                 exploit_reason(&design.design, knowledge, index)
@@ -32,7 +32,7 @@ impl Active {
         let mut decision = Decision::default();
         if explore > 0 {
             let own = context.part(explore, &left);
-            let design = self.exploration(&own, knowledge)?;
+            let design = self.exploration(&own, knowledge, explore)?;
             let room = (tasks, left.as_mut_slice());
             decision.add_within(&design, explore, Stage::Explore, room, |index| {
                 explore_reason(&design.design, index)
@@ -46,7 +46,7 @@ impl Active {
     /// The split of the round, moved as little as needed to give every direction a sample.
     fn explore_within(&self, context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> usize {
         let (budget, k) = (context.budget, knowledge.model.dim());
-        if self.config.kind == StrategyKind::Agnostic {
+        if !self.exploits(knowledge) {
             return budget;
         }
         let all = if looks_everywhere(context, knowledge) {

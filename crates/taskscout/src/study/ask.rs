@@ -1,6 +1,8 @@
 //! Asking for a plan.
 
-use super::fits::STARTS_KEPT;
+use faer::Mat;
+
+use super::event::Planned;
 use super::within::Room;
 use super::{Progress, Study, TrackedItem};
 use crate::data::Stage;
@@ -14,7 +16,7 @@ use crate::task::Task;
 use crate::train::TrainContext;
 
 /// What a task has left; none if there is no limit.
-type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
+pub(super) type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
 
 /// A round to be planned: all but its budget and the tasks to choose from.
 pub(super) struct Round<'a> {
@@ -22,6 +24,8 @@ pub(super) struct Round<'a> {
     pub(super) strategy: &'a dyn Strategy,
     pub(super) warming_up: bool,
     pub(super) knowledge: Option<Knowledge<'a>>,
+    /// The information that counts as there already, where there is any.
+    pub(super) given: Option<Mat<f64>>,
     /// The task features of the targets, if all of them are known.
     pub(super) targets: Vec<Vec<f64>>,
     /// Rows of source tasks so far.
@@ -68,6 +72,7 @@ impl Round<'_> {
             warming_up: self.warming_up,
             active_rounds: self.study.active_rounds(),
             knowledge,
+            given: self.given.as_ref().map(Mat::as_ref),
             exploration,
             targets: &self.targets,
             rows: &self.rows,
@@ -77,59 +82,16 @@ impl Round<'_> {
 }
 
 impl Study {
-    /// Plans the collection of `budget` samples.
-    ///
-    /// # Errors
-    /// Items of the last plan that are still open, a budget too small for the tasks, or too little
-    /// data to plan with.
-    pub fn ask(&mut self, budget: usize) -> Result<Plan> {
-        self.plan(budget, None)
-    }
-
-    /// Plans the collection of `budget` samples where tasks have finitely many: `available` says how
-    /// many a task has left now, none if there is no limit.
-    ///
-    /// In a finite space designs are solved again within the limits, over the tasks that have
-    /// something left. If all tasks together have less than the budget, the plan holds all of it, and
-    /// [`Plan::short`] says how much is missing. With room enough the plan is that of [`Study::ask`].
-    ///
-    /// In an infinite space limits come to bear on the tasks of the plan only: what one cannot give
-    /// goes to the others in proportion, and what none of them can is missing.
-    ///
-    /// ```
-    /// # use taskscout::features::FeatureMap;
-    /// # use taskscout::space::Space;
-    /// # use taskscout::strategy::{StrategyConfig, StrategyKind};
-    /// # use taskscout::study::{Study, StudyConfig};
-    /// # use taskscout::target::Target;
-    /// let mut study = Study::new(StudyConfig::new(
-    ///     Space::one_hot(3)?,
-    ///     FeatureMap::identity(2)?,
-    ///     vec![Target::unknown("tomorrow")],
-    ///     StrategyConfig::new(StrategyKind::Passive),
-    /// )?)?;
-    /// // The first flight has 5 rows, the second none, the third as many as one likes.
-    /// let left = [Some(5), Some(0), None];
-    /// let plan = study.ask_within(90, &|task| {
-    ///     task.iter().zip(left).find(|(here, _)| **here > 0.5)?.1
-    /// })?;
-    /// let counts: Vec<usize> = plan.items.iter().map(|item| item.n).collect();
-    /// assert_eq!((counts, plan.short), (vec![5, 85], 0));
-    /// # Ok::<(), taskscout::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Study::ask`], and no task with anything left.
-    pub fn ask_within(
-        &mut self,
-        budget: usize,
-        available: &dyn Fn(&Task) -> Option<usize>,
-    ) -> Result<Plan> {
-        self.plan(budget, Some(available))
-    }
-
-    fn plan(&mut self, asked: usize, available: Option<Available<'_>>) -> Result<Plan> {
+    /// Makes a plan; nothing changes yet.
+    pub(super) fn plan(&self, asked: usize, available: Option<Available<'_>>) -> Result<Planned> {
         self.check_askable(asked)?;
+        let under_way = self.under_way();
+        let outstanding = |task: &Task| under_way.get(&task.id).map_or(0, |(_, n)| *n);
+        let left = |task: &Task| {
+            let left = available.and_then(|available| available(task));
+            left.map(|left| left.saturating_sub(outstanding(task)))
+        };
+        let available: Option<Available<'_>> = available.is_some().then_some(&left);
         let room = match available {
             Some(available) => Room::of(&self.config.space, available)?,
             None => None,
@@ -145,6 +107,11 @@ impl Study {
                     (warming_up, trouble) = (true, Some(error));
                     None
                 }
+                // Not enough has come back yet.
+                Err(error) if !under_way.is_empty() => {
+                    (warming_up, trouble) = (true, Some(error));
+                    None
+                }
                 other => Some(other?),
             }
         } else {
@@ -157,11 +124,17 @@ impl Study {
         };
         let knowledge = match model.as_ref().map(|model| self.knowledge(model)) {
             // A model that has found nothing is no model to plan with.
-            Some(Err(error @ Error::State(_))) if self.has_target_rows() => {
+            Some(Err(error @ Error::State(_)))
+                if self.has_target_rows() || !under_way.is_empty() =>
+            {
                 (warming_up, trouble) = (true, Some(error));
                 None
             }
             Some(knowledge) => Some(knowledge?),
+            None => None,
+        };
+        let given = match &knowledge {
+            Some(knowledge) => self.given(knowledge.model, &under_way)?,
             None => None,
         };
         let round = Round {
@@ -169,8 +142,9 @@ impl Study {
             strategy: strategy.as_ref(),
             warming_up,
             knowledge,
+            given,
             targets: self.known_targets(),
-            rows: self.data.rows_by_task(),
+            rows: self.rows_to_come(&under_way),
         };
         let decision = match (room, available) {
             (Some(room), _) => round.decide_within(budget, asked, room)?,
@@ -202,20 +176,11 @@ impl Study {
             items,
             short: asked.saturating_sub(planned),
         };
-        if decision.exploration.is_some() {
-            self.exploration = decision.exploration;
-        }
-        let track = |item: &PlanItem| TrackedItem {
-            item: item.clone(),
-            round: plan.round,
-            progress: Progress::Open { collected: 0 },
-        };
-        self.items.extend(plan.items.iter().map(track));
-        self.starts.extend(start);
-        let surplus = self.starts.len().saturating_sub(STARTS_KEPT);
-        self.starts.drain(..surplus);
-        self.rounds += 1;
-        Ok(plan)
+        Ok(Planned {
+            plan,
+            exploration: decision.exploration,
+            start,
+        })
     }
 
     /// The task features of the targets, if all of them are known.
@@ -236,16 +201,6 @@ impl Study {
 
     /// Whether a plan can be asked for now.
     fn check_askable(&self, budget: usize) -> Result<()> {
-        if let Some(open) = self
-            .items
-            .iter()
-            .find(|item| matches!(item.progress, Progress::Open { .. }))
-        {
-            return Err(Error::State(format!(
-                "item {} of round {} is still open: tell its samples, or fail it, before asking again",
-                open.item.id, open.round
-            )));
-        }
         self.config.check_ready()?;
         if budget == 0 {
             return Err(Error::setting(
@@ -266,11 +221,32 @@ impl Study {
             .iter()
             .any(|item| item.item.stage != Stage::WarmUp);
         match self.config.warm_up {
-            WarmUp::Rounds { rounds } => Ok(self.rounds < rounds),
+            WarmUp::Rounds { rounds } => Ok(self.rounds_come() < rounds),
             WarmUp::Evidence { max_rounds } => {
-                Ok(!ended && self.rounds < max_rounds && !self.last_direction_is_real()?)
+                Ok(!ended && self.rounds_come() < max_rounds && !self.last_direction_is_real()?)
             }
         }
+    }
+
+    /// Rounds of which at least half has come back, or nothing more will.
+    fn rounds_come(&self) -> usize {
+        let mut missing = vec![(0, 0); self.rounds];
+        for TrackedItem {
+            item,
+            round,
+            collected,
+            progress,
+        } in &self.items
+        {
+            if let Some((open, asked)) = missing.get_mut(*round) {
+                *asked += item.n;
+                if *progress == Progress::Open {
+                    *open += item.n.saturating_sub(*collected);
+                }
+            }
+        }
+        let come = |&&(open, asked): &&(usize, usize)| open == 0 || 2 * open < asked;
+        missing.iter().filter(come).count()
     }
 
     /// Rounds since the warm-up ended.

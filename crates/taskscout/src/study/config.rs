@@ -265,10 +265,13 @@ impl StudyConfig {
             }
             Oracle::Exact(_) | Oracle::External(_) => {}
         }
-        if self.targets.is_empty() {
+        if self.targets.is_empty() && self.strategy.kind.needs_target() {
             return Err(Error::setting(
                 "targets",
-                "is empty: name at least one task that you care about",
+                format!(
+                    "is empty, but `{}` chooses tasks for a target: name one that you care about, or use `agnostic`",
+                    self.strategy.kind
+                ),
             ));
         }
         for (index, target) in self.targets.iter().enumerate() {
@@ -307,6 +310,13 @@ impl StudyConfig {
             ));
         }
         Ok(())
+    }
+
+    /// The same with one target more.
+    pub(super) fn with_target(&self, target: &Target) -> Self {
+        let mut config = self.clone();
+        config.targets.push(target.clone());
+        config
     }
 
     /// Task features with targets' own coordinates.

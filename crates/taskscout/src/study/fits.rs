@@ -3,31 +3,62 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use super::Study;
 use super::identify::KnownFamily;
+use super::{Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
-use crate::identify::Found;
+use crate::identify::{Found, Identified, Misfit};
 use crate::model::{self, Model, Phi};
 use crate::train::{Candidate, Choice, TrainContext, Trainer, guard};
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
 /// follow depend on it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Start {
     /// The version of the data that it was learnt from.
-    version: u64,
-    start: model::Start,
+    pub(super) version: u64,
+    pub(super) start: Arc<model::Start>,
 }
 
 /// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
 pub(super) const STARTS_KEPT: usize = 2;
 
-/// Models by the version of the data and whether they are for planning alone; empty in a clone and after loading.
+/// A value derived from the data, with the version that it was derived from.
+#[derive(Debug)]
+pub(super) struct Derived<T>(Mutex<Option<(u64, T)>>);
+
+impl<T> Default for Derived<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Derived<T> {
+    /// The value known for a version, or a new one.
+    pub(super) fn get(&self, version: u64, derive: impl FnOnce() -> Result<T>) -> Result<T> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock()
+            .as_ref()
+            .filter(|known| known.0 == version)
+            .map(|known| known.1.clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // Not under the lock: it may take a while, and work in parallel.
+        let value = derive()?;
+        *lock() = Some((version, value.clone()));
+        Ok(value)
+    }
+}
+
+/// All that was derived from the data, under its version; empty in a clone, after loading and after rows were retracted.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
+    choices: Derived<Arc<Vec<Choice>>>,
+    target_only: Derived<Arc<Vec<Choice>>>,
+    pub(super) identified: Derived<Vec<Option<Identified>>>,
+    pub(super) misfit: Derived<Option<Arc<Misfit>>>,
+    pub(super) needs: Derived<Arc<Needs>>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
     /// By target and the rows that it had.
@@ -65,7 +96,7 @@ impl Clone for Cache {
 
 impl Study {
     /// What fits of newer data may start from, for oracles that can use it.
-    pub(super) fn next_start(&self) -> Result<Option<Start>> {
+    pub(super) fn next_start(&self) -> Result<Option<model::Start>> {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
         if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.warm_starts() {
@@ -77,8 +108,7 @@ impl Study {
         };
         // A representation of the user's own cannot be written to a file, which a study must be.
         let lasting = |start: &model::Start| !matches!(start.representation, Phi::Custom(_));
-        let start = model.start.clone().filter(lasting);
-        Ok(start.map(|start| Start { version, start }))
+        Ok(model.start.clone().filter(lasting))
     }
 
     /// The model of everything told so far.
@@ -130,7 +160,7 @@ impl Study {
             .iter()
             .rev()
             .find(|start| start.version < version);
-        earlier.map(|known| Arc::new(known.start.clone()))
+        earlier.map(|known| Arc::clone(&known.start))
     }
 
     /// The model kept for this version of the data, or a new one.
@@ -154,11 +184,17 @@ impl Study {
         Ok(model)
     }
 
-    /// The predictor of every target that has samples, chosen by the guard, with the reason.
+    /// The predictor of every target that has samples, chosen by the guard, with the reason. A second
+    /// call costs nothing while nothing new is told.
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn predictors(&self) -> Result<Vec<Choice>> {
+    pub fn predictors(&self) -> Result<Arc<Vec<Choice>>> {
+        let choices = &self.cache.choices;
+        choices.get(self.data.version(), || self.choose().map(Arc::new))
+    }
+
+    fn choose(&self) -> Result<Vec<Choice>> {
         let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
         let (model, folds) = match trainer.fit_with_folds(&self.data, &context) {
             Err(error @ Error::Diverged { .. }) => {
@@ -188,11 +224,13 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn target_only(&self) -> Result<Vec<Choice>> {
+    pub fn target_only(&self) -> Result<Arc<Vec<Choice>>> {
         let alone = |target, rows| self.alone(target, rows);
         let why = "learnt from the target's own rows";
         let own = |target| self.own(target);
-        guard::target_only(&self.data, (&alone, &own), &self.with_samples(), why)
+        self.cache.target_only.get(self.data.version(), || {
+            guard::target_only(&self.data, (&alone, &own), &self.with_samples(), why).map(Arc::new)
+        })
     }
 
     /// What a target's rows give by themselves in the oracle's own way, kept while they stay.

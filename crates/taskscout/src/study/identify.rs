@@ -28,6 +28,11 @@ impl Study {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn identify(&self) -> Result<Vec<Option<Identified>>> {
+        let known = &self.cache.identified;
+        known.get(self.data.version(), || self.find_targets())
+    }
+
+    fn find_targets(&self) -> Result<Vec<Option<Identified>>> {
         (0..self.config.targets.len())
             .map(|target| {
                 if self.data.target_rows(target) == 0 || !self.can_identify(target) {

@@ -1,16 +1,19 @@
 //! What a model says about the targets, in the terms that designs need.
 
-use faer::Mat;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::Study;
+use super::{Progress, Study};
 use crate::data::TargetRows;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Model, Representation as _};
-use crate::strategy::Knowledge;
+use crate::strategy::{Given, Knowledge};
 use crate::target::TargetKind;
+use crate::task::{Task, TaskId};
 
 /// Strength of a target, in units of the noise variance, below which a model has found nothing.
 const NO_SIGNAL: f64 = 1e-12;
@@ -37,28 +40,97 @@ impl Study {
     ///
     /// # Errors
     /// Too little data to fit a model, or nothing known of the targets.
-    pub fn needs(&self) -> Result<Needs> {
+    pub fn needs(&self) -> Result<Arc<Needs>> {
+        let known = &self.cache.needs;
+        known.get(self.data.version(), || self.find_needs().map(Arc::new))
+    }
+
+    fn find_needs(&self) -> Result<Needs> {
         let model = self.model()?;
         let knowledge = self.knowledge(&model)?;
+        if !knowledge.has_target() {
+            return Err(Error::State(
+                "nothing is known of the targets yet: tell the study some samples of them first"
+                    .into(),
+            ));
+        }
         let map = model
             .map
             .source(0, self.config.source_features())
             .to_owned();
-        let k = model.dim();
-        let mut given = Mat::zeros(k, k);
-        for entry in self.data.sources() {
-            let embedding = model.map.embedding(&entry.features, 0)?;
-            let n = entry.statistics.count() as f64;
-            for i in 0..k {
-                (0..k).for_each(|j| given[(i, j)] += n * embedding[i] * embedding[j]);
-            }
-        }
+        let given = self.collected(&model)?;
         Ok(Needs {
             map,
             moment: knowledge.need,
             given,
             targets: knowledge.targets,
         })
+    }
+
+    /// The information of all source samples so far, `Σ n_w c_w c_wᵀ`.
+    fn collected(&self, model: &Model) -> Result<Mat<f64>> {
+        let mut given = Mat::zeros(model.dim(), model.dim());
+        for entry in self.data.sources() {
+            let embedding = model.map.embedding(&entry.features, 0)?;
+            add_outer(&mut given, &embedding, entry.statistics.count() as f64);
+        }
+        Ok(given)
+    }
+
+    /// What was asked for and has not come back yet, by task.
+    pub(super) fn under_way(&self) -> HashMap<&TaskId, (&Task, usize)> {
+        let mut under_way: HashMap<&TaskId, (&Task, usize)> = HashMap::new();
+        let open = self
+            .items
+            .iter()
+            .filter(|one| one.progress == Progress::Open);
+        for one in open {
+            let task = &one.item.task;
+            let missing = one.item.n.saturating_sub(one.collected);
+            under_way.entry(&task.id).or_insert((task, 0)).1 += missing;
+        }
+        under_way
+    }
+
+    /// Rows of source tasks: those that came, and those that will.
+    pub(super) fn rows_to_come<'a>(
+        &'a self,
+        under_way: &HashMap<&TaskId, (&'a Task, usize)>,
+    ) -> Vec<(&'a Task, usize)> {
+        let mut rows = self.data.rows_by_task();
+        let mut waiting: BTreeMap<&TaskId, (&Task, usize)> = under_way
+            .iter()
+            .map(|(id, waiting)| (*id, *waiting))
+            .collect();
+        for (task, n) in &mut rows {
+            *n += waiting.remove(&task.id).map_or(0, |(_, missing)| missing);
+        }
+        rows.extend(waiting.into_values());
+        rows
+    }
+
+    /// The information that a plan counts as there already: what is under way and, where the strategy
+    /// says so, what has been collected.
+    pub(super) fn given(
+        &self,
+        model: &Model,
+        under_way: &HashMap<&TaskId, (&Task, usize)>,
+    ) -> Result<Option<Mat<f64>>> {
+        let collected = self.config.strategy.given == Given::Collected;
+        if under_way.is_empty() && !collected {
+            return Ok(None);
+        }
+        let mut given = if collected {
+            self.collected(model)?
+        } else {
+            Mat::zeros(model.dim(), model.dim())
+        };
+        let waiting: BTreeMap<_, _> = under_way.iter().collect();
+        for (task, n) in waiting.into_values() {
+            let embedding = model.map.embedding(&self.config.features_of(task), 0)?;
+            add_outer(&mut given, &embedding, *n as f64);
+        }
+        Ok(Some(given))
     }
 
     /// Whether any target has rows of its own.
@@ -100,13 +172,19 @@ impl Study {
         }
         let strength: f64 = (0..k).map(|i| need[(i, i)]).sum();
         if strength <= NO_SIGNAL * model.noise {
-            return Err(Error::State(if self.has_target_rows() {
-                "the model finds no signal of the targets in what was told so far: collect more"
-                    .into()
-            } else {
-                "nothing is known of the targets yet: tell the study some samples of them first"
-                    .into()
-            }));
+            if self.has_target_rows() {
+                return Err(Error::State(
+                    "the model finds no signal of the targets in what was told so far: collect more"
+                        .into(),
+                ));
+            }
+            // Nothing is known of a target: there is the representation to learn all the same.
+            return Ok(Knowledge {
+                model,
+                need: Mat::zeros(k, k),
+                targets: Vec::new(),
+                nearest: Vec::new(),
+            });
         }
         Ok(Knowledge {
             model,
@@ -135,6 +213,15 @@ impl Study {
             .filter(|&&value| value > floor)
             .map(|value| model.noise / value)
             .sum())
+    }
+}
+
+/// Adds `n c cᵀ`.
+fn add_outer(sum: &mut Mat<f64>, embedding: &[f64], n: f64) {
+    for (i, a) in embedding.iter().enumerate() {
+        for (j, b) in embedding.iter().enumerate() {
+            sum[(i, j)] += n * a * b;
+        }
     }
 }
 

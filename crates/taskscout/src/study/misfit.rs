@@ -1,5 +1,7 @@
 //! Whether the task features of a study can express what it has seen.
 
+use std::sync::Arc;
+
 use super::Study;
 use crate::error::Result;
 use crate::identify::Misfit;
@@ -12,7 +14,14 @@ impl Study {
     ///
     /// # Errors
     /// A breakdown of the numerics, or a model that cannot be fitted.
-    pub fn misfit(&self) -> Result<Option<Misfit>> {
+    pub fn misfit(&self) -> Result<Option<Arc<Misfit>>> {
+        let known = &self.cache.misfit;
+        known.get(self.data.version(), || {
+            Ok(self.judge_features()?.map(Arc::new))
+        })
+    }
+
+    fn judge_features(&self) -> Result<Option<Misfit>> {
         if self.data.source_rows() == 0 {
             return Ok(None);
         }

@@ -5,19 +5,28 @@
 //! plans and the statistics of what came back, never a model: models are derived from the data and
 //! cached under the version of the data that they came from.
 
+mod apply;
 mod ask;
+mod command;
 mod config;
+mod event;
+mod file;
 mod fits;
 mod identify;
 mod knowledge;
-mod load;
+mod legacy;
 mod misfit;
+mod snapshot;
 mod within;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use apply::Recorded;
+pub use command::Command;
 pub use config::{External, Oracle, StudyConfig};
+pub use event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
+pub use file::StudyFile;
 use fits::{Cache, Start};
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
@@ -29,21 +38,16 @@ use crate::strategy::{PlanItem, TaskDesign};
 use crate::train::Trainer;
 
 /// How far the collection of a plan item has come.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Progress {
-    /// Asked for; `collected` samples have come back.
-    Open {
-        /// Samples so far.
-        collected: usize,
-    },
-    /// All samples have come back.
+    /// Asked for, and not all has come back.
+    Open,
+    /// All that was asked for has come back, or more.
     Done,
     /// Given up; what had come back is kept.
     Failed {
-        /// Samples that had come back.
-        collected: usize,
         /// Why.
         reason: String,
     },
@@ -56,6 +60,8 @@ pub struct TrackedItem {
     pub item: PlanItem,
     /// The round it belongs to.
     pub round: usize,
+    /// Samples that have come back: fewer than asked for, as many, or more.
+    pub collected: usize,
     /// How far it has come.
     pub progress: Progress,
 }
@@ -104,17 +110,17 @@ pub struct TrackedItem {
 /// println!("{}: {}", choice.target, choice.reason);
 /// # Ok::<(), taskscout::Error>(())
 /// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "load::Raw")]
+#[derive(Debug, Clone)]
 pub struct Study {
     config: StudyConfig,
+    /// What made the rest, in order, with the names of batches.
+    events: Vec<Recorded>,
     data: TaskData,
     items: Vec<TrackedItem>,
     rounds: usize,
     exploration: Option<TaskDesign>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     starts: Vec<Start>,
-    #[serde(skip)]
+    notes: Vec<String>,
     cache: Cache,
 }
 
@@ -125,31 +131,8 @@ impl Study {
     /// A setting that does not fit.
     pub fn new(config: StudyConfig) -> Result<Self> {
         config.validate()?;
-        Self::empty(config)
-    }
-
-    /// A study without data.
-    fn empty(config: StudyConfig) -> Result<Self> {
-        let mut data = TaskData::new(
-            config.input_features.dim(),
-            config.outputs,
-            config.task_dim(),
-        );
-        if config.oracle.trainer().is_ok_and(Trainer::needs_rows) {
-            data = data.keeping_rows();
-        }
-        for (index, target) in config.targets.iter().enumerate() {
-            data.add_target(&target.name, config.target_features(index))?;
-        }
-        Ok(Self {
-            config,
-            data,
-            items: Vec::new(),
-            rounds: 0,
-            exploration: None,
-            starts: Vec::new(),
-            cache: Cache::default(),
-        })
+        let keeps_rows = config.oracle.trainer().is_ok_and(Trainer::needs_rows);
+        Self::create(config, keeps_rows)
     }
 
     /// Attaches an input map of the user's own again, after loading.
@@ -206,88 +189,10 @@ impl Study {
         self.rounds
     }
 
-    /// Takes raw samples of a plan item, all at once or batch by batch. Either all rows of a batch
-    /// are taken or none.
-    ///
-    /// # Errors
-    /// An item that is unknown or closed, more samples than were asked for, or rows that do not fit.
-    pub fn tell(&mut self, item: u64, samples: &Samples) -> Result<()> {
-        let (index, collected) = self.open_item(item)?;
-        if samples.is_empty() {
-            return Ok(());
-        }
-        let tracked = &self.items[index];
-        let (asked, total) = (tracked.item.n, collected + samples.len());
-        if total > asked {
-            return Err(Error::State(format!(
-                "item {item} asked for {asked} samples, but {total} were told: tell the surplus as another item"
-            )));
-        }
-        let rows = self.featurise(samples)?;
-        let features = self.config.features_of(&tracked.item.task);
-        let (stage, round) = (tracked.item.stage, tracked.round);
-        self.data
-            .add(&self.items[index].item.task, &features, stage, round, &rows)?;
-        self.items[index].progress = if total == asked {
-            Progress::Done
-        } else {
-            Progress::Open { collected: total }
-        };
-        Ok(())
-    }
-
-    /// Gives a plan item up; what had come back is kept.
-    ///
-    /// # Errors
-    /// An item that is unknown or closed.
-    pub fn fail(&mut self, item: u64, reason: &str) -> Result<()> {
-        let (index, collected) = self.open_item(item)?;
-        self.items[index].progress = Progress::Failed {
-            collected,
-            reason: reason.to_owned(),
-        };
-        Ok(())
-    }
-
-    fn open_item(&self, id: u64) -> Result<(usize, usize)> {
-        let index = usize::try_from(id)
-            .ok()
-            .filter(|&index| index < self.items.len());
-        let Some(index) = index else {
-            return Err(Error::State(format!(
-                "there is no item {id}: items so far are 0 to {}",
-                self.items.len().saturating_sub(1)
-            )));
-        };
-        match &self.items[index].progress {
-            Progress::Open { collected } => Ok((index, *collected)),
-            Progress::Done => Err(Error::State(format!(
-                "item {id} is complete: it takes no more samples"
-            ))),
-            Progress::Failed { reason, .. } => Err(Error::State(format!(
-                "item {id} was given up ({reason}): ask for a new plan"
-            ))),
-        }
-    }
-
-    /// Takes raw samples of a target.
-    ///
-    /// # Errors
-    /// A target that is unknown or a mere distribution, or rows that do not fit.
-    pub fn tell_target(&mut self, target: usize, samples: &Samples) -> Result<()> {
-        if self
-            .config
-            .targets
-            .get(target)
-            .is_some_and(|target| !target.has_samples())
-        {
-            return Err(Error::State(format!(
-                "target `{}` is a distribution over tasks: it has no samples of its own",
-                self.config.targets[target].name
-            )));
-        }
-        let rows = self.featurise(samples)?;
-        self.data.add_target_rows(target, &rows)
+    /// What was written down, in order.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     /// Applies `ψ_X`.

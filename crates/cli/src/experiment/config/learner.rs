@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
-use taskscout::strategy::{Exploit, Split};
+use taskscout::strategy::{Exploit, Given, Split};
 use taskscout::train::Mllam;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
@@ -45,6 +45,9 @@ pub(crate) struct LearnerConfig {
     /// taskscout does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exploit: Option<Exploit>,
+    /// What designs count as there already.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) given: Given,
     /// Look for the hidden target among the source tasks; if not given, with all oracles but
     /// `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,8 +73,8 @@ pub(crate) struct OracleSettings {
     mllam: Option<Mllam>,
 }
 
-fn is_default(changes: &DescentChanges) -> bool {
-    *changes == DescentChanges::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl LearnerConfig {
@@ -127,6 +130,7 @@ impl Default for LearnerConfig {
             exploit_criterion: Criterion::Trace,
             split: None,
             exploit: None,
+            given: Given::default(),
             identify: None,
             with: BTreeMap::new(),
         }

@@ -80,7 +80,7 @@ impl Course<'_> {
 
     /// Writes down a row for each target.
     fn measure_alone(&mut self, complete: impl Fn(ResultRow) -> ResultRow) -> Result<()> {
-        for (target, choice) in self.trial.targets().zip(&self.choices) {
+        for (target, choice) in self.trial.targets().zip(self.choices.iter()) {
             let row = ResultRow {
                 returned_loss: self.returned_loss(target, choice)?,
                 predictor: Some(PredictorKind::TargetOnly.to_string()),

@@ -1,6 +1,7 @@
 //! A trial under way: its study, and what has been written down of it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use taskscout::data::Samples;
 use taskscout::features::Features as _;
@@ -28,7 +29,7 @@ pub(super) struct Course<'a> {
     pub(super) rows: Vec<ResultRow>,
     pub(super) details: TrialDetails,
     /// What the last round handed back, target by target.
-    pub(super) choices: Vec<Choice>,
+    pub(super) choices: Arc<Vec<Choice>>,
 }
 
 /// The study that a strategy runs as, for some of the world's targets.
@@ -61,6 +62,7 @@ pub(crate) fn study_config(
             exploit_criterion: learner.exploit_criterion,
             split: learner.split(),
             exploit: learner.exploit(world.task_features().is_identity()),
+            given: learner.given,
         },
         warm_up: prepared.rounds.warm_up,
         stable_model: learner.stable_model,
@@ -86,7 +88,7 @@ impl<'a> Course<'a> {
             study,
             rows: Vec::new(),
             details: TrialDetails::new(trial.targets().len()),
-            choices: Vec::new(),
+            choices: Arc::default(),
         };
         let samples = prepared.config.target.samples;
         for (slot, target) in trial.targets().enumerate() {
@@ -124,7 +126,7 @@ impl<'a> Course<'a> {
 
     /// Saves the last models, if paths are given, and hands over what was written down.
     pub(super) fn finish(mut self, paths: Option<&[PathBuf]>) -> Result<TrialRecord> {
-        let choices = self.trial.targets().zip(&self.choices);
+        let choices = self.trial.targets().zip(self.choices.iter());
         for (path, (target, choice)) in paths.unwrap_or_default().iter().zip(choices) {
             let origin = models::Origin {
                 experiment: &self.prepared.config.name,

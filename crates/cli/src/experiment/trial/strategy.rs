@@ -55,7 +55,7 @@ pub(super) fn run<'a>(
     if world.judges_task_features() && trial.seed == prepared.config.seed {
         // Only a remark: a study that cannot be judged is no failure of the trial.
         let misfit = course.study.misfit().unwrap_or_default();
-        let serious = misfit.filter(taskscout::identify::Misfit::is_serious);
+        let serious = misfit.filter(|misfit| misfit.is_serious());
         course.details.misfit = serious.map(|misfit| misfit.to_string());
     }
     course.keep_relevant()?;
@@ -92,8 +92,12 @@ impl Course<'_> {
                 round: plan.round,
                 before: study.data().rows_of(&item.task.id),
             };
-            world.collect(item, draw, &mut |rows| study.tell(item.id, rows))?;
+            world.collect(item, draw, &mut |rows| {
+                study.tell(item.id, rows).map(|_| ())
+            })?;
         }
+        // A trial takes nothing back, and memory should grow with tasks, not with batches.
+        study.settle()?;
         Ok(())
     }
 
@@ -104,7 +108,7 @@ impl Course<'_> {
             return Ok(());
         }
         let (first, trial) = (self.prepared.config.seed, self.trial);
-        for ((slot, target), choice) in trial.targets().enumerate().zip(&self.choices) {
+        for ((slot, target), choice) in trial.targets().enumerate().zip(self.choices.iter()) {
             let all_pairs = trial.seed == first && target == 0;
             let relevant = self
                 .world
@@ -123,7 +127,7 @@ impl Course<'_> {
         };
         let exploited = main_exploit(plan);
         let mut rows = Vec::with_capacity(self.choices.len());
-        for ((slot, target), choice) in self.trial.targets().enumerate().zip(&self.choices) {
+        for ((slot, target), choice) in self.trial.targets().enumerate().zip(self.choices.iter()) {
             rows.push(ResultRow {
                 subspace_similarity: similarity,
                 ..self.row(plan, exploited, target, choice)?

@@ -41,7 +41,7 @@ impl Task {
             tasks.push(Self {
                 task: entry.task.to_vec(),
                 features: entry.features[..p].to_vec(),
-                statistics: entry.statistics.clone(),
+                statistics: (*entry.statistics).clone(),
             });
         }
         Ok(tasks)

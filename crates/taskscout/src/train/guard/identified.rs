@@ -70,7 +70,7 @@ fn judge(data: &TaskData, target: usize, fold: usize, member: &Member) -> Result
 fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Result<Statistics> {
     let entry = &data.targets()[target];
     match basis {
-        None => Ok(entry.folds[fold].clone()),
+        None => Ok((*entry.folds[fold]).clone()),
         Some(phi) => phi.statistics(&entry.folds[fold], &entry.rows[fold]),
     }
 }

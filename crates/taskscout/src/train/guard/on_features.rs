@@ -46,7 +46,7 @@ pub(super) fn candidates(
                 ));
             };
             let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
-            let unseen = &data.targets()[target].folds[fit.fold];
+            let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
             let fitted = fit_candidates(&seen, representation, &floors)?;
             let roots: Vec<GramRoot> = (0..unseen.outputs())
                 .map(|output| GramRoot::of(unseen, output))

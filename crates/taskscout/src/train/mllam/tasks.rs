@@ -73,11 +73,11 @@ impl<'a> Tasks<'a> {
         for entries in &mut by_task {
             entries.sort_by_key(|entry| entry.stage);
             let statistics = match entries.as_slice() {
-                [entry] => Cow::Borrowed(&entry.statistics),
+                [entry] => Cow::Borrowed(&*entry.statistics),
                 several => Cow::Owned(Statistics::sum(
                     data.feature_dim(),
                     data.outputs(),
-                    several.iter().map(|entry| &entry.statistics),
+                    several.iter().map(|entry| &*entry.statistics),
                 )?),
             };
             tasks.push(Task {

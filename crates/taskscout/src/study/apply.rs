@@ -1,0 +1,351 @@
+//! What events make of a study.
+
+use std::sync::Arc;
+
+use super::event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
+use super::fits::{Cache, STARTS_KEPT, Start};
+use super::{Progress, Study, StudyConfig, TrackedItem};
+use crate::data::{Batch, Rows, Stage, Statistics, TaskData};
+use crate::error::{Error, Result};
+use crate::features::Features as _;
+use crate::space::TaskSpace as _;
+
+/// An event, and the name of the batch that it brought.
+#[derive(Debug, Clone)]
+pub(super) struct Recorded {
+    pub(super) event: Arc<Event>,
+    pub(super) batch: Option<BatchId>,
+}
+
+impl Recorded {
+    fn of(event: Event) -> Result<Self> {
+        Ok(Self {
+            batch: event.batch()?,
+            event: Arc::new(event),
+        })
+    }
+}
+
+impl Study {
+    /// A study without data.
+    pub(super) fn create(config: StudyConfig, keeps_rows: bool) -> Result<Self> {
+        let mut study = Self::empty(config, keeps_rows)?;
+        study.events.push(Recorded::of(Event::Created {
+            config: Box::new(study.config.clone()),
+            keeps_rows,
+        })?);
+        Ok(study)
+    }
+
+    fn empty(config: StudyConfig, keeps_rows: bool) -> Result<Self> {
+        let mut data = TaskData::new(
+            config.input_features.dim(),
+            config.outputs,
+            config.task_dim(),
+        );
+        if keeps_rows {
+            data = data.keeping_rows();
+        }
+        for (index, target) in config.targets.iter().enumerate() {
+            data.add_target(&target.name, config.target_features(index))?;
+        }
+        Ok(Self {
+            config,
+            events: Vec::new(),
+            data,
+            items: Vec::new(),
+            rounds: 0,
+            exploration: None,
+            starts: Vec::new(),
+            notes: Vec::new(),
+            cache: Cache::default(),
+        })
+    }
+
+    /// The study that some events make, the first of which created it.
+    pub(super) fn replay(events: impl IntoIterator<Item = Event>) -> Result<Self> {
+        let mut events = events.into_iter();
+        let Some(Event::Created { config, keeps_rows }) = events.next() else {
+            return Err(Error::unreadable(
+                "the study",
+                "does not begin with its settings: restore the file from a copy",
+            ));
+        };
+        config.validate_shape()?;
+        let mut study = Self::create(*config, keeps_rows)?;
+        for event in events {
+            study.apply(event)?;
+        }
+        Ok(study)
+    }
+
+    /// Takes an event in, and names the batch that it brought, if it brought one.
+    ///
+    /// # Errors
+    /// An event that does not follow from the state; nothing has changed then.
+    pub fn apply(&mut self, event: Event) -> Result<Option<BatchId>> {
+        match &event {
+            Event::Retracted { batch } => self.forget(&batch.clone())?,
+            Event::Settled => self.carry()?,
+            _ => {
+                let recorded = Recorded::of(event)?;
+                self.change(&recorded.event)?;
+                let batch = recorded.batch.clone();
+                self.events.push(recorded);
+                return Ok(batch);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The events that made the study what it is, without those that were retracted.
+    pub fn events(&self) -> impl ExactSizeIterator<Item = &Event> {
+        self.events.iter().map(|recorded| &*recorded.event)
+    }
+
+    /// The batches of rows that can be retracted, oldest first, with the events that brought them.
+    pub fn batches(&self) -> impl Iterator<Item = (&BatchId, &Event)> {
+        let named = self.events.iter();
+        named.filter_map(|recorded| Some((recorded.batch.as_ref()?, &*recorded.event)))
+    }
+
+    /// The place of the newest batch of a name.
+    pub(super) fn find_batch(&self, batch: &BatchId) -> Result<usize> {
+        let has = |recorded: &Recorded| recorded.batch.as_ref() == Some(batch);
+        self.events.iter().rposition(has).ok_or_else(|| {
+            Error::State(format!(
+                "there is no batch {batch} to retract: it was never told, was retracted, or is settled"
+            ))
+        })
+    }
+
+    fn forget(&mut self, batch: &BatchId) -> Result<()> {
+        let at = self.find_batch(batch)?;
+        let mut events = self.events.clone();
+        events.remove(at);
+        // Targets that were named later come with their events.
+        let mut config = self.config.clone();
+        if let Some(Event::Created { config: first, .. }) = events.first().map(|one| &*one.event) {
+            config.targets.truncate(first.targets.len());
+        }
+        let mut study = Self::empty(config, self.data.keeps_rows())?;
+        for recorded in &events {
+            study.change(&recorded.event)?;
+        }
+        study.events = events;
+        *self = study;
+        Ok(())
+    }
+
+    /// Makes one event of all but the first.
+    fn carry(&mut self) -> Result<()> {
+        let source = |entry: &crate::data::TaskEntry| CarriedTask {
+            task: entry.task.clone(),
+            features: entry.features.clone(),
+            stage: entry.stage,
+            round: entry.round,
+            rows: as_batch(&entry.statistics, &entry.rows),
+        };
+        let folds = |target: &crate::data::TargetData| {
+            let folds = target.folds.iter().zip(&target.rows);
+            folds.map(|(fold, rows)| as_batch(fold, rows)).collect()
+        };
+        let data = Carried {
+            sources: self.data.sources().iter().map(source).collect(),
+            targets: self.data.targets().iter().map(folds).collect(),
+            version: self.data.version(),
+        };
+        let starts = self.starts.iter();
+        let course = Course {
+            items: self.items.clone(),
+            rounds: self.rounds,
+            exploration: self.exploration.clone(),
+            starts: starts
+                .map(|start| (start.version, (*start.start).clone()))
+                .collect(),
+            notes: self.notes.clone(),
+        };
+        let carried = Recorded::of(Event::Carried {
+            data,
+            course: Box::new(course),
+        })?;
+        self.events = vec![
+            Recorded::of(Event::Created {
+                config: Box::new(self.config.clone()),
+                keeps_rows: self.data.keeps_rows(),
+            })?,
+            carried,
+        ];
+        Ok(())
+    }
+
+    /// Changes the state, or nothing if the event does not follow from it.
+    fn change(&mut self, event: &Event) -> Result<()> {
+        match event {
+            Event::Created { .. } if self.events.is_empty() => Ok(()),
+            Event::Planned { plan } => self.take_plan(plan),
+            Event::Told {
+                item,
+                task,
+                features,
+                rows,
+            } => {
+                let index = self.open_item(*item)?;
+                let tracked = &mut self.items[index];
+                let task = task.as_ref().unwrap_or(&tracked.item.task);
+                Error::check_length("the task", self.config.space.dim(), task.len())?;
+                let when = (tracked.item.stage, tracked.round);
+                if !rows.is_empty() {
+                    self.data.add_batch(task, features, when, rows)?;
+                }
+                tracked.collected += rows.len();
+                if tracked.collected >= tracked.item.n {
+                    tracked.progress = Progress::Done;
+                }
+                Ok(())
+            }
+            Event::TargetTold { target, blocks } => self.data.add_target_blocks(*target, blocks),
+            Event::TargetAdded { target } => {
+                let config = self.config.with_target(target);
+                config.validate_shape()?;
+                if target.has_own_coordinate() {
+                    self.data.add_coordinate();
+                }
+                let features = config.target_features(config.targets.len() - 1);
+                self.data.add_target(&target.name, features)?;
+                self.config = config;
+                Ok(())
+            }
+            Event::Added {
+                task,
+                features,
+                rows,
+            } => {
+                Error::check_length("the task", self.config.space.dim(), task.len())?;
+                // Every oracle uses what exploration found.
+                let when = (Stage::Explore, self.rounds);
+                self.data.add_batch(task, features, when, rows)
+            }
+            Event::Failed { item, reason } => {
+                let index = self.open_item(*item)?;
+                self.items[index].progress = Progress::Failed {
+                    reason: reason.clone(),
+                };
+                Ok(())
+            }
+            Event::Noted { text } => {
+                self.notes.push(text.clone());
+                Ok(())
+            }
+            Event::Carried { data, course } if self.is_untouched() => self.take_over(data, course),
+            Event::Created { .. }
+            | Event::Carried { .. }
+            | Event::Retracted { .. }
+            | Event::Settled => Err(does_not_follow("only a new study begins like that")),
+        }
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.data.version() == 0 && self.rounds == 0 && self.notes.is_empty()
+    }
+
+    fn take_plan(&mut self, planned: &Planned) -> Result<()> {
+        let plan = &planned.plan;
+        if plan.round != self.rounds {
+            return Err(does_not_follow(&format!(
+                "it plans round {}, but the next one is {}",
+                plan.round, self.rounds
+            )));
+        }
+        for (item, id) in plan.items.iter().zip(self.items.len() as u64..) {
+            if item.id != id {
+                return Err(does_not_follow(&format!(
+                    "it has item {} where {id} comes next",
+                    item.id
+                )));
+            }
+            let place = format!("the task of item {id}");
+            Error::check_length(&place, self.config.space.dim(), item.task.len())?;
+        }
+        self.items.extend(plan.items.iter().map(|item| TrackedItem {
+            item: item.clone(),
+            round: plan.round,
+            collected: 0,
+            progress: Progress::Open,
+        }));
+        if planned.exploration.is_some() {
+            self.exploration.clone_from(&planned.exploration);
+        }
+        let version = self.data.version();
+        self.starts.extend(planned.start.iter().map(|start| Start {
+            version,
+            start: Arc::new(start.clone()),
+        }));
+        let surplus = self.starts.len().saturating_sub(STARTS_KEPT);
+        self.starts.drain(..surplus);
+        self.rounds += 1;
+        Ok(())
+    }
+
+    fn take_over(&mut self, data: &Carried, course: &Course) -> Result<()> {
+        let parameters = self.config.space.dim();
+        for (tracked, id) in course.items.iter().zip(0..) {
+            if tracked.item.id != id {
+                return Err(Error::unreadable(
+                    "the study",
+                    format!(
+                        "has item {} in the place of {id}: restore the file from a copy",
+                        tracked.item.id
+                    ),
+                ));
+            }
+            let place = format!("the task of item {id}");
+            Error::check_length(&place, parameters, tracked.item.task.len())?;
+        }
+        for task in course.exploration.iter().flat_map(|design| &design.tasks) {
+            Error::check_length("a task of the exploration design", parameters, task.len())?;
+        }
+        let targets = self.data.targets().len();
+        Error::check_length("the data's targets", targets, data.targets.len())?;
+        let mut taken = self.data.clone();
+        for source in &data.sources {
+            Error::check_length("a source task", parameters, source.task.len())?;
+            let when = (source.stage, source.round);
+            taken.add_batch(&source.task, &source.features, when, &source.rows)?;
+        }
+        for (target, folds) in data.targets.iter().enumerate() {
+            for (fold, batch) in folds.iter().enumerate() {
+                taken.restore_fold(target, fold, batch)?;
+            }
+        }
+        taken.set_version(data.version);
+        self.data = taken;
+        self.items.clone_from(&course.items);
+        self.rounds = course.rounds;
+        self.exploration.clone_from(&course.exploration);
+        let starts = course.starts.iter();
+        self.starts = starts
+            .map(|(version, start)| Start {
+                version: *version,
+                start: Arc::new(start.clone()),
+            })
+            .collect();
+        self.notes.clone_from(&course.notes);
+        Ok(())
+    }
+}
+
+fn as_batch(statistics: &Arc<Statistics>, rows: &Rows) -> Batch {
+    let statistics = Arc::clone(statistics);
+    if rows.is_empty() {
+        return Batch::Statistics(statistics);
+    }
+    let rows = rows.clone();
+    Batch::Kept { statistics, rows }
+}
+
+fn does_not_follow(why: &str) -> Error {
+    Error::State(format!(
+        "the event does not follow from the state of the study: {why}"
+    ))
+}
