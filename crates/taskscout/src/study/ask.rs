@@ -83,15 +83,25 @@ impl Round<'_> {
 
 impl Study {
     /// Makes a plan; nothing changes yet.
-    pub(super) fn plan(&self, asked: usize, available: Option<Available<'_>>) -> Result<Planned> {
-        self.check_askable(asked)?;
+    pub(super) fn plan(&self, budget: usize, available: Option<Available<'_>>) -> Result<Planned> {
+        self.check_askable(budget)?;
+        let collection = &self.config.collection;
+        let (asked, to_spend) = (collection.samples(budget)?, budget);
         let under_way = self.under_way();
         let outstanding = |task: &Task| under_way.get(&task.id).map_or(0, |(_, n)| *n);
         let left = |task: &Task| {
+            let outstanding = outstanding(task);
             let left = available.and_then(|available| available(task));
-            left.map(|left| left.saturating_sub(outstanding(task)))
+            let left = left.map(|left| left.saturating_sub(outstanding));
+            if !collection.is_limited() {
+                return left;
+            }
+            let so_far = self.data.rows_of(&task.id) + outstanding;
+            let allowed = collection.left(&task.id, so_far);
+            left.into_iter().chain(allowed).min()
         };
-        let available: Option<Available<'_>> = available.is_some().then_some(&left);
+        let limited = available.is_some() || collection.is_limited();
+        let available: Option<Available<'_>> = limited.then_some(&left);
         let room = match available {
             Some(available) => Room::of(&self.config.space, available)?,
             None => None,
@@ -156,6 +166,7 @@ impl Study {
                 round.decide(&self.config.space, budget, None, exploration)?
             }
         };
+        let decision = round.affordable(decision, to_spend, &left)?;
         let first = self.items.len() as u64;
         let items: Vec<PlanItem> = decision
             .items
@@ -174,7 +185,11 @@ impl Study {
         let plan = Plan {
             round: self.rounds,
             items,
-            short: asked.saturating_sub(planned),
+            short: if collection.is_free() {
+                asked.saturating_sub(planned)
+            } else {
+                0
+            },
         };
         Ok(Planned {
             plan,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Collection;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::space::{Space, TaskSpace as _};
@@ -44,9 +45,16 @@ pub struct StudyConfig {
     /// numbers.
     #[serde(default = "yes")]
     pub identify: bool,
+    /// What collecting costs, and what cannot or should not be asked for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collection: Collection,
     /// The seed that all draws derive from.
     #[serde(default)]
     pub seed: u64,
+}
+
+fn is_default(collection: &Collection) -> bool {
+    *collection == Collection::default()
 }
 
 fn one() -> usize {
@@ -205,6 +213,7 @@ impl StudyConfig {
             stable_model: false,
             oracle: Oracle::default(),
             identify: true,
+            collection: Collection::default(),
             seed: 0,
         })
     }
@@ -255,6 +264,7 @@ impl StudyConfig {
                 "is above 1, which active strategies cannot plan for: use `passive`",
             ));
         }
+        self.collection.validate()?;
         match &self.oracle {
             Oracle::Mllam(staged) => staged.mllam.validate()?,
             Oracle::Pooled(pooled) => {

@@ -7,8 +7,10 @@
 
 mod apply;
 mod ask;
+mod collection;
 mod command;
 mod config;
+mod costs;
 mod event;
 mod file;
 mod fits;
@@ -23,6 +25,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use apply::Recorded;
+pub use collection::Collection;
 pub use command::Command;
 pub use config::{External, Oracle, StudyConfig};
 pub use event::{BatchId, Carried, CarriedTask, Course, Event, Planned};

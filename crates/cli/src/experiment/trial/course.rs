@@ -7,7 +7,7 @@ use taskscout::data::Samples;
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::StrategyConfig;
-use taskscout::study::{Study, StudyConfig};
+use taskscout::study::{Collection, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::Choice;
 use taskscout_report::ResultRow;
@@ -68,6 +68,7 @@ pub(crate) fn study_config(
         stable_model: learner.stable_model,
         oracle: oracle::build(learner, world)?,
         identify: learner.identify(),
+        collection: Collection::default(),
         seed,
     })
 }
