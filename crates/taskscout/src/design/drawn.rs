@@ -88,7 +88,7 @@ fn corners(space: &AxisBox) -> Vec<f64> {
         (0..dim).map(move |j| {
             // The first column has the same sign everywhere and is left out.
             let (low, high) = bounds(j);
-            if (i & (j + 1)).count_ones() % 2 == 0 {
+            if (i & (j + 1)).count_ones().is_multiple_of(2) {
                 high
             } else {
                 low
