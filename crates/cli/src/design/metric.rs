@@ -5,6 +5,8 @@
 //! embeddings, for instance another unit of one parameter, changes nothing.
 
 use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Llt;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
 
@@ -36,6 +38,10 @@ impl Metric {
         // Again in the new coordinates: a moment squares the condition.
         for _ in 0..2 {
             let moment = second_moment(rows, k, &transform);
+            if let Some(factor) = well_conditioned(&moment) {
+                solve_lower_triangular_in_place(factor.L(), transform.as_mut(), Par::Seq);
+                break;
+            }
             let eigen = moment.self_adjoint_eigen(Side::Lower).map_err(|_| {
                 CliError::Failure(
                     "the similarities could not be computed: rescale the parameters".into(),
@@ -65,40 +71,51 @@ impl Metric {
         self.to.nrows()
     }
 
-    /// The cosine of two embeddings.
-    pub(crate) fn cosine(&self, left: &[f64], right: &[f64]) -> f64 {
-        let (a, b) = (self.apply(left), self.apply(right));
-        let (mut dot, mut ll, mut rr) = (0.0, 0.0, 0.0);
-        for (x, y) in a.iter().zip(&b) {
-            dot += x * y;
-            ll += x * x;
-            rr += y * y;
-        }
-        let size = f64::sqrt(ll) * f64::sqrt(rr);
-        if size > 0.0 {
-            (dot / size).clamp(-1.0, 1.0)
-        } else {
-            0.0
-        }
-    }
-
-    /// An embedding in these coordinates, with a largest value of one.
-    fn apply(&self, row: &[f64]) -> Vec<f64> {
+    /// An embedding in these coordinates, of length one; zero if it has no length.
+    pub(crate) fn direction(&self, row: &[f64]) -> Vec<f64> {
         let size = row
             .iter()
             .fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()));
-        let value = |i: usize| -> f64 {
-            (0..row.len())
-                .map(|j| self.to[(i, j)] * (row[j] / size))
-                .sum()
-        };
-        let mut image: Vec<f64> = (0..self.to.nrows()).map(value).collect();
-        let size = image
-            .iter()
-            .fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()));
-        image.iter_mut().for_each(|value| *value /= size);
+        let mut image = vec![0.0; self.to.nrows()];
+        for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+            let along = x / size;
+            for (value, entry) in image.iter_mut().zip(self.to.col(j).iter()) {
+                *value += entry * along;
+            }
+        }
+        let largest = image.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+        if largest > 0.0 {
+            image.iter_mut().for_each(|value| *value /= largest);
+            let length = image.iter().map(|value| value * value).sum::<f64>().sqrt();
+            image.iter_mut().for_each(|value| *value /= length);
+        }
         image
     }
+}
+
+/// The cosine of two directions of length one.
+pub(crate) fn cosine(left: &[f64], right: &[f64]) -> f64 {
+    let dot: f64 = left.iter().zip(right).map(|(x, y)| x * y).sum();
+    dot.clamp(-1.0, 1.0)
+}
+
+/// The Cholesky factor of a moment of many directions that is well conditioned: eigenvalues would
+/// take thirty times as long.
+pub(crate) fn well_conditioned(moment: &Mat<f64>) -> Option<Llt<f64>> {
+    const WIDE: usize = 64;
+    const CONDITION: f64 = 1e6;
+    if moment.nrows() < WIDE {
+        return None;
+    }
+    // The number of threads must not show.
+    faer::set_global_parallelism(Par::Seq);
+    let factor = moment.llt(Side::Lower).ok()?;
+    let diagonal = factor.L().diagonal().column_vector();
+    let values = (0..moment.nrows()).map(|i| diagonal[i]);
+    let (low, high) = values.fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    ((high / low).powi(2) < CONDITION).then_some(factor)
 }
 
 /// The mean of `(T c)(T c)ᵀ` over rows of `k` values; sums are joined in the order of the rows.
@@ -157,22 +174,26 @@ mod tests {
 
     use super::*;
 
+    fn alike(metric: &Metric, left: &[f64], right: &[f64]) -> f64 {
+        cosine(&metric.direction(left), &metric.direction(right))
+    }
+
     #[test]
     fn units_and_mixtures_do_not_show() {
         let rows = [1.0, 5000.0, 2.0, 5200.0, -1.0, 4700.0, 0.5, 4900.0];
         let (a, b) = ([1.5, 5100.0], [-0.5, 4800.0]);
         let metric = Metric::new(&rows, 2).unwrap();
-        let cosine = metric.cosine(&a, &b);
+        let cosine = alike(&metric, &a, &b);
         assert!(
             cosine < 0.9,
             "{cosine}: as numbers they are all but parallel"
         );
         let mix = |row: &[f64]| [1e-3 * row[0] + 7.0 * row[1], 1e6 * row[0] - 2.0 * row[1]];
         let mixed: Vec<f64> = rows.chunks_exact(2).flat_map(mix).collect();
-        let other = Metric::new(&mixed, 2).unwrap().cosine(&mix(&a), &mix(&b));
+        let other = alike(&Metric::new(&mixed, 2).unwrap(), &mix(&a), &mix(&b));
         assert!((cosine - other).abs() < 1e-6, "{cosine} {other}");
-        assert!((metric.cosine(&a, &a) - 1.0).abs() < 1e-12);
-        assert!((metric.cosine(&a, &a.map(|x| -x)) + 1.0).abs() < 1e-12);
+        assert!((alike(&metric, &a, &a) - 1.0).abs() < 1e-12);
+        assert!((alike(&metric, &a, &a.map(|x| -x)) + 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -180,6 +201,6 @@ mod tests {
         let rows = [1.0, 1.0, 2.0, 2.0, -3.0, -3.0];
         let metric = Metric::new(&rows, 2).unwrap();
         assert_eq!(metric.rank(), 1);
-        assert!((metric.cosine(&[1.0, 1.0], &[4.0, 4.0]) - 1.0).abs() < 1e-12);
+        assert!((alike(&metric, &[1.0, 1.0], &[4.0, 4.0]) - 1.0).abs() < 1e-12);
     }
 }

@@ -24,7 +24,8 @@ mod tidy;
 
 use std::time::Instant;
 
-use faer::Mat;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 use taskscout::design::{Campaign, CampaignPlan, Candidates};
 use taskscout::rng::{Purpose, derive};
@@ -32,7 +33,7 @@ use taskscout::space::TaskSpace as _;
 
 use self::files::PlanFiles;
 use self::metric::Metric;
-use self::need::{Asked, Wanted, add_outer};
+use self::need::{Asked, Wanted};
 use self::options::DesignOptions;
 use self::outcome::{Outcome, Row, Setting};
 use self::say::Notes;
@@ -56,7 +57,7 @@ pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
     let mut notes = Notes::default();
     let mut source = Source::read(options, &mut notes)?;
     let asked = Asked::read(&source, options)?;
-    size::check(&source, &asked, options.memory)?;
+    size::check(&source, &asked, options)?;
     let alive = Alive::start("planning");
     let metric = settle(&mut source, &asked, options)?;
     let wanted = Wanted::new(&asked, &source, &mut notes)?;
@@ -249,12 +250,21 @@ fn even_split(
     let blocks: Vec<Mat<f64>> = (0..count.div_ceil(BLOCK))
         .into_par_iter()
         .map(|block| {
-            let rows = block * BLOCK..((block + 1) * BLOCK).min(count);
+            let (first, last) = (block * BLOCK, ((block + 1) * BLOCK).min(count));
+            let share = |j: usize| (count as f64 * candidates.cost(first + j)).recip();
+            let entry = |i: usize, j: usize| candidates.row(first + j)[i];
+            let columns = Mat::from_fn(k, last - first, entry);
+            let weighted = Mat::from_fn(k, last - first, |i, j| entry(i, j) * share(j));
             let mut sum = Mat::zeros(k, k);
-            for row in rows {
-                let share = (count as f64 * candidates.cost(row)).recip();
-                add_outer(&mut sum, candidates.row(row), share);
-            }
+            let add = Accum::Replace;
+            matmul(
+                sum.as_mut(),
+                add,
+                &weighted,
+                columns.transpose(),
+                1.0,
+                Par::Seq,
+            );
             sum
         })
         .collect();
@@ -310,6 +320,7 @@ fn assemble(
         lower_bound,
         gap: lower_bound.map(|bound| (plan.objective - bound) / plan.objective),
         iterations: plan.iterations,
+        stopped_at: plan.stopped_at,
         solve_s,
         criterion: taskscout::design::Criterion::from(options.criterion).to_string(),
         budget: options.budget,

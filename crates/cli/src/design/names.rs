@@ -13,6 +13,8 @@ use crate::error::{CliError, Result};
 
 /// What a column of names is called where nobody says.
 const USUAL: [&str; 3] = ["name", "task", "id"];
+/// What stands before the number of a row that is meant whatever names look like.
+const ROW: &str = "row:";
 
 fn is_usual(column: &str) -> bool {
     USUAL.iter().any(|usual| column.eq_ignore_ascii_case(usual))
@@ -102,36 +104,31 @@ impl Names {
         text.get(start..*ends.get(row)?)
     }
 
-    /// The row that an option means: a name, or else a number from 0, unless names are numbers too.
+    /// The row that an option means: a name; `row:7`, the row 7 from 0 whatever names look like; or
+    /// else a number from 0, unless names are numbers too.
     pub(crate) fn find(&self, option: &str, wanted: &str, table: &Table) -> Result<usize> {
         let rows = table.rows();
         let mut same = (0..rows).filter(|&row| self.text(row) == Some(wanted));
         if let Some(row) = same.next() {
             return match same.next() {
                 None => Ok(row),
-                Some(other) if self.are_numbers(rows) => Err(CliError::Input(format!(
-                    "{option} {wanted} means {} and {}: give each a name of its own",
-                    table.place(row),
-                    table.place(other)
-                ))),
                 Some(other) => Err(CliError::Input(format!(
-                    "{option} {wanted} means {} and {}: give the row instead, {row} or {other}",
+                    "{option} {wanted} means {} and {}: give the row instead, {ROW}{row} or {ROW}{other}",
                     table.place(row),
                     table.place(other)
                 ))),
             };
         }
+        let number = wanted.strip_prefix(ROW);
+        if let Some(Ok(row)) = number.map(str::parse::<usize>) {
+            return within(option, row, table);
+        }
         match wanted.parse::<usize>() {
             Ok(_) if self.are_numbers(rows) => Err(CliError::Input(format!(
-                "{option} {wanted}: {} has no task of that name, and no row is meant where names are numbers; give a name as the file has it",
+                "{option} {wanted}: {} has no task of that name, and no row is meant where names are numbers; give a name as the file has it, or {ROW}{wanted} for the row",
                 table.name()
             ))),
-            Ok(row) if row < rows => Ok(row),
-            Ok(row) => Err(CliError::Input(format!(
-                "{option} {row}: {} has rows 0 to {}, so give one of these",
-                table.name(),
-                rows - 1
-            ))),
+            Ok(row) => within(option, row, table),
             Err(_) => Err(CliError::Input(match (self.nearest(wanted, rows), self) {
                 (Some(name), _) => format!(
                     "{option} {wanted}: {} has no such task; did you mean `{name}`?",
@@ -174,6 +171,18 @@ impl Names {
     }
 }
 
+/// A row by its number from 0, if the table has it.
+fn within(option: &str, row: usize, table: &Table) -> Result<usize> {
+    if row < table.rows() {
+        return Ok(row);
+    }
+    Err(CliError::Input(format!(
+        "{option} {row}: {} has rows 0 to {}, so give one of these",
+        table.name(),
+        table.rows().saturating_sub(1)
+    )))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -197,6 +206,8 @@ mod tests {
             error.to_string()
         };
         assert!(message("calm").contains("line 2 of winds.csv and line 5 of winds.csv"));
+        assert!(message("calm").ends_with("give the row instead, row:0 or row:3"));
+        assert_eq!(names.find("--require", "row:3", &table).unwrap(), 3);
         assert!(message("clam").ends_with("did you mean `calm`?"));
         assert!(message("hurricane").contains("no such task; give a name"));
         assert!(message("4").contains("rows 0 to 3"));
@@ -241,7 +252,15 @@ mod tests {
         let (names, table) = numbered(&["7", "7"]);
         let message = names.find("--forbid", "7", &table).unwrap_err().to_string();
         assert!(
-            message.ends_with("give each a name of its own"),
+            message.ends_with("give the row instead, row:0 or row:1"),
+            "{message}"
+        );
+        assert_eq!(names.find("--forbid", "row:1", &table).unwrap(), 1);
+        let message = names.find("--forbid", "row:2", &table).unwrap_err();
+        assert!(message.to_string().contains("rows 0 to 1"), "{message}");
+        let message = names.find("--forbid", "1", &table).unwrap_err();
+        assert!(
+            message.to_string().contains("row:1 for the row"),
             "{message}"
         );
     }

@@ -125,9 +125,13 @@ pub(crate) struct DesignOptions {
     #[arg(long, value_name = "COLUMN", help_heading = ALLOWED, requires = "candidates")]
     pub(crate) capacity: Option<String>,
     /// A task that must be used, by name or by row from 0 (may be repeated)
+    ///
+    /// row:7 is the row 7 from 0, also where tasks have numbers for names or share one.
     #[arg(long, value_name = "TASK", help_heading = ALLOWED, requires = "candidates")]
     pub(crate) require: Vec<String>,
     /// A task that must not be used, by name or by row from 0 (may be repeated)
+    ///
+    /// row:7 is the row 7 from 0, also where tasks have numbers for names or share one.
     #[arg(long, value_name = "TASK", help_heading = ALLOWED, requires = "candidates")]
     pub(crate) forbid: Vec<String>,
 

@@ -19,6 +19,9 @@ pub(crate) struct Outcome {
     pub(crate) lower_bound: Option<f64>,
     pub(crate) gap: Option<f64>,
     pub(crate) iterations: usize,
+    /// The gap that the solver stopped at before it had reached the one asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stopped_at: Option<f64>,
     pub(crate) solve_s: f64,
     pub(crate) criterion: String,
     pub(crate) budget: f64,
@@ -176,6 +179,13 @@ impl Outcome {
                 "lower bound  none, found by search: no bound is claimed"
             ),
         };
+        if let Some(gap) = self.stopped_at {
+            let _ = writeln!(
+                text,
+                "stopped      with a gap of {:.2} %, for time: fewer candidates or features take less",
+                (1e4 * gap).ceil() / 1e2
+            );
+        }
         let _ = writeln!(
             text,
             "rounding     whole samples make the objective {}, a factor of {:.4}",

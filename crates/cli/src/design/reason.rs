@@ -3,13 +3,15 @@
 //! A task that looks much like a target, in the metric of the tasks there are, serves it. Any other covers a direction: with the
 //! information `M` of the whole plan, `M⁺ c_i` is what task `i` measures beside the others.
 
-use faer::{Mat, Side};
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Solve as _;
+use faer::{Accum, Mat, MatRef, Par, Side};
 use taskscout::design::CampaignPlan;
 use taskscout::error::combination;
 
 use super::lens::Lens;
-use super::metric::{Metric, largest};
-use super::need::{Wanted, add_outer};
+use super::metric::{Metric, cosine, largest, well_conditioned};
+use super::need::Wanted;
 use crate::error::{CliError, Result};
 
 /// A cosine from which a task is said to serve a target.
@@ -42,15 +44,26 @@ pub(crate) fn reasons(
         .map(|task| &*task.atom.embedding)
         .collect();
     let units = largest(embeddings.iter().copied(), k);
-    let inverse = inverse_information(plan, wanted, &units)?;
+    let scaled = Mat::from_fn(k, embeddings.len(), |i, j| embeddings[j][i] / units[i]);
+    let measured = product(
+        inverse_information(plan, wanted, &units)?.as_ref(),
+        scaled.as_ref(),
+    );
+    let targets: Vec<Vec<f64>> = wanted
+        .rows
+        .chunks_exact(k)
+        .map(|row| metric.direction(row))
+        .collect();
     let features = lens.features_of(tasks);
     let width = lens.names.len();
     let feature_units = largest(features.chunks_exact(width.max(1)), width);
     let count = wanted.rows.len() / k;
     let say = |(index, task): (usize, &[f64])| {
-        let measured: Vec<f64> = (0..k)
-            .map(|i| (0..k).map(|j| inverse[(i, j)] * task[j] / units[j]).sum())
-            .collect();
+        let measured: Vec<f64> = (0..k).map(|i| measured[(i, index)]).collect();
+        let own = match targets[..] {
+            [] => Vec::new(),
+            _ => metric.direction(task),
+        };
         let direction = in_features(&measured, lens, &units, &feature_units);
         let mut best: Option<(usize, f64)> = None;
         let mut similarity: Option<f64> = None;
@@ -60,7 +73,7 @@ pub(crate) fn reasons(
             if best.is_none_or(|(_, most)| help > most) {
                 best = Some((target, help));
             }
-            let cosine = metric.cosine(task, row);
+            let cosine = cosine(&own, &targets[target]);
             similarity = Some(similarity.map_or(cosine, |most| most.max(cosine)));
         }
         let covers = format!(
@@ -70,7 +83,7 @@ pub(crate) fn reasons(
         let words = match best {
             None => covers,
             Some((target, _)) => {
-                let cosine = metric.cosine(task, &wanted.rows[target * k..(target + 1) * k]);
+                let cosine = cosine(&own, &targets[target]);
                 let name = wanted.target_name(target, count);
                 if cosine.abs() >= ALIKE {
                     let side = if cosine < 0.0 { " as its opposite" } else { "" };
@@ -97,14 +110,17 @@ pub(crate) fn reasons(
 /// `M⁺` in the given units, of all samples of the plan and what was given.
 fn inverse_information(plan: &CampaignPlan, wanted: &Wanted, units: &[f64]) -> Result<Mat<f64>> {
     let k = units.len();
-    let mut sum = match &wanted.given {
-        Some(given) => given.clone(),
-        None => Mat::zeros(k, k),
-    };
-    for task in &plan.tasks {
-        add_outer(&mut sum, &task.atom.embedding, task.n as f64);
+    let count = plan.tasks.len();
+    let column = |i: usize, j: usize| plan.tasks[j].atom.embedding[i] / units[i];
+    let columns = Mat::from_fn(k, count, column);
+    let weighted = Mat::from_fn(k, count, |i, j| column(i, j) * plan.tasks[j].n as f64);
+    let mut scaled = product(weighted.as_ref(), columns.transpose());
+    if let Some(given) = &wanted.given {
+        scaled += Mat::from_fn(k, k, |i, j| given[(i, j)] / units[i] / units[j]);
     }
-    let scaled = Mat::from_fn(k, k, |i, j| sum[(i, j)] / units[i] / units[j]);
+    if let Some(factor) = well_conditioned(&scaled) {
+        return Ok(factor.solve(Mat::<f64>::identity(k, k)));
+    }
     let failed = || {
         CliError::Failure(
             "the reasons of the plan could not be computed: rescale the parameters".into(),
@@ -118,10 +134,15 @@ fn inverse_information(plan: &CampaignPlan, wanted: &Wanted, units: &[f64]) -> R
     let kept: Vec<usize> = (0..k)
         .filter(|&index| values[index] > RANK_TOLERANCE * top)
         .collect();
-    Ok(Mat::from_fn(k, k, |i, j| {
-        let term = |&index: &usize| vectors[(i, index)] * vectors[(j, index)] / values[index];
-        kept.iter().map(term).sum()
-    }))
+    let turned = Mat::from_fn(k, kept.len(), |i, j| vectors[(i, kept[j])]);
+    let divided = Mat::from_fn(k, kept.len(), |i, j| turned[(i, j)] / values[kept[j]]);
+    Ok(product(divided.as_ref(), turned.transpose()))
+}
+
+fn product(lhs: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(lhs.nrows(), rhs.ncols());
+    matmul(out.as_mut(), Accum::Replace, lhs, rhs, 1.0, Par::Seq);
+    out
 }
 
 /// What is measured, in terms of features, each in units of the largest in the plan: the strongest

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use taskscout::features::Features as _;
-use taskscout::space::TaskSpace as _;
+use taskscout::space::{Space, TaskSpace as _};
 
 use super::need::Asked;
+use super::options::{CriterionName, DesignOptions};
 use super::source::{Source, Tasks};
 use crate::error::{CliError, Result};
 use crate::output::tell;
@@ -22,11 +23,18 @@ const MATRICES: f64 = 16.0;
 const SUMMED: f64 = 4096.0;
 /// Copies of all embeddings at once.
 const COPIES: f64 = 2.0;
+/// Features from which a design takes work that grows with their cube.
+const WIDE: f64 = 64.0;
+/// Products of all tasks with themselves that such a design takes at least.
+const PRODUCTS: f64 = 12.0;
+/// Multiplications that it may take, some seconds' worth.
+const MOST_WORK: f64 = 1e11;
 /// Seconds without a word.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Refuses a design that needs more memory than it may take, with both numbers.
-pub(crate) fn check(source: &Source, asked: &Asked, most_gb: f64) -> Result<()> {
+pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> Result<()> {
+    let most_gb = options.memory;
     if !(most_gb > 0.0 && most_gb.is_finite()) {
         return Err(CliError::Input(format!(
             "--memory is {most_gb}: give a number of gigabytes above 0"
@@ -69,7 +77,14 @@ pub(crate) fn check(source: &Source, asked: &Asked, most_gb: f64) -> Result<()> 
         };
     let matrices = (MATRICES + rows / SUMMED) * width * width;
     let bytes = NUMBER * (listed + embedded + matrices);
-    let allowed = (most_gb * 1e9).min(available().unwrap_or(f64::INFINITY));
+    let work = PRODUCTS * (rows + 2.0 * width) * width * width;
+    let fits = bytes <= allowed(most_gb);
+    if fits && width >= WIDE && work > MOST_WORK && !is_separate(source, asked, options) {
+        return Err(CliError::Input(format!(
+            "a design over {rows} tasks with {width} features takes at least {work:.0e} multiplications, where {MOST_WORK:.0e} are the most: use fewer tasks or features"
+        )));
+    }
+    let allowed = allowed(most_gb);
     if bytes <= allowed {
         return Ok(());
     }
@@ -78,6 +93,33 @@ pub(crate) fn check(source: &Source, asked: &Asked, most_gb: f64) -> Result<()> 
         bytes / 1e9,
         allowed / 1e9
     )))
+}
+
+/// Memory that may be used.
+fn allowed(most_gb: f64) -> f64 {
+    (most_gb * 1e9).min(available().unwrap_or(f64::INFINITY))
+}
+
+/// Whether every task has one feature at most, with nothing but a budget: then there is a closed form.
+fn is_separate(source: &Source, asked: &Asked, options: &DesignOptions) -> bool {
+    let plain = source.lens.map.is_none() && source.lens.features.is_identity();
+    let free = options.switch_cost <= 0.0
+        && options.max_tasks.is_none()
+        && options.min_samples <= 1
+        && options.capacity.is_none()
+        && options.require.is_empty()
+        && options.given.is_none();
+    let solvable = !asked.has_target() || options.criterion == CriterionName::Trace;
+    plain
+        && free
+        && solvable
+        && match &source.tasks {
+            Tasks::Space(space) => matches!(&**space, Space::OneHot(_)),
+            Tasks::Listed(listed) => listed
+                .rows
+                .chunks_exact(source.columns.len().max(1))
+                .all(|row| row.iter().filter(|x| **x != 0.0).count() <= 1),
+        }
 }
 
 /// Memory that is free on this machine, where it says so.

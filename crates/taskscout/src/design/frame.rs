@@ -15,7 +15,7 @@ use super::Need;
 use super::scan::Rows;
 use super::units::units;
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::{self, wide};
 
 /// Strength, relative to the strongest direction, below which candidates do not reach a direction.
 pub(super) const WEAKEST: f64 = 1e-12;
@@ -76,6 +76,10 @@ impl Frame {
             };
             let seen = linalg::product(transform.as_ref(), known.as_ref());
             let gram = gram + linalg::product(seen.as_ref(), seen.transpose());
+            if let Some(factor) = wide::well_conditioned(gram.as_ref()) {
+                transform = wide::whiten(&factor, transform.as_ref());
+                break;
+            }
             let (values, vectors) = linalg::eigen(gram.as_ref(), "the candidates")?;
             if values[0] <= 0.0 {
                 return Err(Error::setting(
@@ -174,7 +178,7 @@ impl Frame {
                 });
                 let root = root(scaled.as_ref(), "target")?;
                 let columns = Mat::from_fn(k, root.ncols(), |i, j| root[(i, j)] * self.units[i]);
-                let reached = linalg::product(self.to.as_ref(), columns.as_ref());
+                let reached = wide::multiply(self.to.as_ref(), columns.as_ref());
                 (Some(columns), reached)
             }
         };
@@ -197,6 +201,14 @@ impl Frame {
         let reached = Mat::from_fn(reached.nrows(), reached.ncols(), |i, j| {
             reached[(i, j)] / top
         });
+        if let Some(l) = wide_root(&reached) {
+            let size = l.norm_l2();
+            return Ok(Factor {
+                l: faer::Scale(size.recip()) * l,
+                scale: top * size,
+                missed,
+            });
+        }
         let svd = linalg::svd(reached.as_ref(), "what the target needs")?;
         let size = linalg::norm(&svd.s);
         let kept = svd
@@ -241,6 +253,20 @@ impl Frame {
             needed: self.units.len(),
         })
     }
+}
+
+/// Another matrix with the same outer product and no more columns than rows, for a matrix of many
+/// rows and columns; none for others, whose singular values can be had.
+fn wide_root(columns: &Mat<f64>) -> Option<Mat<f64>> {
+    let (rank, count) = (columns.nrows(), columns.ncols());
+    if rank.min(count) < wide::WIDE {
+        return None;
+    }
+    if count <= rank {
+        return Some(columns.clone());
+    }
+    let gram = wide::multiply(columns.as_ref(), columns.transpose());
+    Some(wide::well_conditioned(gram.as_ref())?.lower())
 }
 
 /// Columns `√(w_j / Σ w) · c_j` of some weighted targets.
@@ -305,8 +331,14 @@ fn root(moment: MatRef<'_, f64>, key: &str) -> Result<Mat<f64>> {
             "has a matrix that is not finite: repair it, or rescale it",
         ));
     }
-    let size = largest_entry(moment).max(f64::MIN_POSITIVE);
+    let size = largest_entry(moment);
+    if size <= 0.0 {
+        return Ok(Mat::zeros(moment.nrows(), 0));
+    }
     let moment = Mat::from_fn(moment.nrows(), moment.ncols(), |i, j| moment[(i, j)] / size);
+    if let Some(factor) = wide::well_conditioned(moment.as_ref()) {
+        return Ok(faer::Scale(size.sqrt()) * factor.lower());
+    }
     let (values, vectors) = linalg::eigen(moment.as_ref(), "the target moment")?;
     let top = values.first().copied().unwrap_or(0.0);
     if values

@@ -8,13 +8,15 @@
 //! Re-optimising all weights in every step takes 5 to 10 passes over the candidates where plain
 //! Frank–Wolfe takes hundreds.
 
+use std::cell::Cell;
+
 use faer::{Mat, MatRef};
 
 use super::frame::{Factor, Frame};
 use super::master::{Dual, Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support};
-use super::{Criterion, Problem};
+use super::{Criterion, Problem, warm};
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::{self, wide};
 
 /// Weight, relative to the gap, that may be dropped between two steps.
 const CRUMBS: f64 = 1e-3;
@@ -65,8 +67,20 @@ pub(super) trait Source {
     /// Atoms to start from, which span the frame and whose limits leave room for the budget.
     fn first(&mut self) -> Result<Vec<Atom>>;
 
+    /// Atoms and weights to start from, where there is something better than those of [`first`].
+    ///
+    /// [`first`]: Source::first
+    fn start(&mut self, _master: &Master<'_>) -> Result<Option<warm::Start>> {
+        Ok(None)
+    }
+
     /// The best atoms for a dual point, given the best score among those in use.
     fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer>;
+
+    /// Whether its searches have taken all that they may.
+    fn is_spent(&self) -> bool {
+        false
+    }
 
     /// Told where the solver stands, a source may forget tasks that no optimum uses.
     fn screen(&mut self, _stand: &Stand<'_>) -> Result<()> {
@@ -127,6 +141,7 @@ pub(super) fn solve(
         Criterion::MaxEigenvalue if need.l.ncols() > 1 => Criterion::MaxEigenvalue,
         _ => Criterion::Trace,
     };
+    let effort = Cell::new(problem.effort);
     let attempt = |source: &mut dyn Source, given: &Mat<f64>, ridge: f64| {
         let solver = Solver {
             master: Master {
@@ -134,6 +149,7 @@ pub(super) fn solve(
                 need: need.l.as_ref(),
                 given: given.as_ref(),
                 ridge,
+                effort: &effort,
             },
             tolerance: problem.tolerance,
             max_iterations: problem.max_iterations,
@@ -193,25 +209,36 @@ struct Run {
 
 impl Solver<'_> {
     fn run(&self, source: &mut dyn Source, known: &[Atom]) -> Result<Run> {
-        let spanning = source.first()?;
+        let (spanning, start) = match source.start(&self.master)? {
+            Some((atoms, weights)) => (atoms, Some(weights)),
+            None => (source.first()?, None),
+        };
         let mut atoms: Vec<Atom> = Vec::new();
         for atom in known {
             if !atoms.iter().any(|other| other.key == atom.key) {
                 atoms.push(atom.clone());
             }
         }
-        let start = atoms.len();
+        let known = atoms.len();
         for atom in &spanning {
             if !atoms.iter().any(|other| other.key == atom.key) {
                 atoms.push(atom.clone());
             }
         }
+        // A start that is nearly there is worth weighing well at once.
+        let mut inner = match start {
+            None => 0.1_f64,
+            Some(_) => 0.25 * self.tolerance,
+        };
         // What is known gets most of the start's weight.
-        let mut q: Vec<f64> = (0..atoms.len())
-            .map(|i| if start > 0 && i >= start { 0.05 } else { 1.0 })
-            .collect();
+        let mut q: Vec<f64> = match start {
+            Some(weights) if known == 0 => weights,
+            _ => (0..atoms.len())
+                .map(|i| if known > 0 && i >= known { 0.05 } else { 1.0 })
+                .collect(),
+        };
         normalise(&mut q, &limits(&atoms));
-        let (mut inner, mut lower_bound, mut screened) = (0.1_f64, 0.0_f64, 0.4);
+        let (mut lower_bound, mut screened) = (0.0_f64, 0.4);
         let mut iterations = 0;
         let mut exact = true;
         let weights = loop {
@@ -223,17 +250,15 @@ impl Solver<'_> {
                 &q,
                 inner_tolerance,
             )?;
-            let scores: Vec<f64> = atoms
-                .iter()
-                .map(|atom| weights.dual.score(&atom.column))
-                .collect();
+            let scores = scores(&weights.dual, &atoms);
             let floor = scores.iter().copied().fold(0.0, f64::max);
             let in_use = support(&scores, &limits(&atoms));
             let bound = |offer: &Offer| weights.dual.bound(offer.support.max(in_use));
             let mut offer = source.best(&weights.dual, floor)?;
             exact &= offer.exact;
             lower_bound = lower_bound.max(bound(&offer));
-            let last = iterations >= self.max_iterations;
+            let last =
+                iterations >= self.max_iterations || source.is_spent() || !self.master.may_go_on();
             let done =
                 |lower_bound: f64| 1.0 - lower_bound / weights.value <= self.tolerance || last;
             if done(lower_bound) && source.restore() {
@@ -336,10 +361,10 @@ impl Solver<'_> {
                 "its value is beyond the range of numbers; rescale the candidates, the targets or what is given",
             ));
         }
-        let scores: Vec<f64> = kept
+        let scores: Vec<f64> = scores(&weights.dual, &kept)
             .iter()
             .zip(&q)
-            .map(|(atom, q)| q * weights.dual.score(&atom.column))
+            .map(|(score, q)| q * score)
             .collect();
         let total: f64 = scores.iter().sum();
         Ok(Solution {
@@ -417,12 +442,21 @@ pub(super) fn columns(atoms: &[Atom]) -> Mat<f64> {
     Mat::from_fn(rank, atoms.len(), |i, j| atoms[j].column[i])
 }
 
+/// The scores of some atoms.
+fn scores(dual: &Dual, atoms: &[Atom]) -> Vec<f64> {
+    if dual.factor.ncols() >= wide::WIDE {
+        return wide::squared_images(dual.factor.as_ref(), columns(atoms).as_ref());
+    }
+    let score = |atom: &Atom| dual.score(&atom.column);
+    atoms.iter().map(score).collect()
+}
+
 fn limits(atoms: &[Atom]) -> Vec<f64> {
     atoms.iter().map(|atom| atom.limit).collect()
 }
 
 /// Makes weights sum to one within their limits, as near to their proportions as that allows.
-fn normalise(q: &mut [f64], limits: &[f64]) {
+pub(super) fn normalise(q: &mut [f64], limits: &[f64]) {
     let total: f64 = q.iter().sum();
     q.iter_mut().for_each(|q| *q /= total);
     for _ in 0..q.len() + 1 {

@@ -6,10 +6,11 @@ use super::Criterion;
 use super::candidates::Candidates;
 use super::frame::Frame;
 use super::frank_wolfe::{Atom, Key, Offer, Source, Stand, diverse, worthwhile};
-use super::master::{Dual, support};
+use super::master::{Dual, Master, support};
 use super::scan::{Rows, Scored};
+use super::warm;
 use crate::error::Result;
-use crate::linalg;
+use crate::linalg::{self, wide};
 
 /// Candidates that atoms to start from are chosen among, for each direction.
 const POOL: usize = 32;
@@ -82,10 +83,57 @@ impl<'a> Listed<'a> {
     pub(super) fn atom(&self, index: usize) -> Atom {
         let scale = self.candidates.cost(index).sqrt().recip();
         let column = self.frame.embed(self.candidates.row(index));
+        self.atom_with(
+            index,
+            column.into_iter().map(|value| value * scale).collect(),
+        )
+    }
+
+    /// A row whose column is known as an atom.
+    pub(super) fn atom_with(&self, index: usize, column: Vec<f64>) -> Atom {
         Atom {
             key: Key::Row(index),
-            column: column.into_iter().map(|value| value * scale).collect(),
+            column,
             limit: self.candidates.limit(index),
+        }
+    }
+
+    /// Some rows as columns of the frame, over the roots of their costs.
+    pub(super) fn columns(&self, rows: &[usize]) -> Mat<f64> {
+        let scale = |row: usize| self.candidates.cost(row).sqrt().recip();
+        let scales: Vec<f64> = rows.iter().map(|&row| scale(row)).collect();
+        let raw = Mat::from_fn(self.candidates.dim(), rows.len(), |i, j| {
+            self.candidates.row(rows[j])[i] * scales[j]
+        });
+        wide::multiply(self.frame.to.as_ref(), raw.as_ref())
+    }
+
+    /// Squared norms in the frame over costs; zero for candidates that no optimum uses.
+    pub(super) fn norms(&self) -> &[f64] {
+        &self.norms
+    }
+
+    /// The largest share of a row.
+    pub(super) fn limit(&self, row: usize) -> f64 {
+        self.candidates.limit(row)
+    }
+
+    /// The best atoms of a table of many directions, as many as may enter at once.
+    fn best_of_wide(&self, factor: &Mat<f64>, floor: f64) -> Offer {
+        let scores = self.rows().scores(factor.as_ref()).into_iter().enumerate();
+        let mut winners: Vec<Scored> = scores
+            .filter(|&(index, score)| self.norms[index] > 0.0 && worthwhile(score, floor))
+            .map(|(index, score)| Scored { index, score })
+            .collect();
+        winners.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
+        let support = winners.first().map_or(floor, |best| best.score);
+        let promising = floor + 0.1 * (support - floor);
+        winners.retain(|one| one.score >= promising);
+        winners.truncate(self.frame.rank());
+        Offer {
+            atoms: winners.iter().map(|one| self.atom(one.index)).collect(),
+            support,
+            exact: true,
         }
     }
 
@@ -145,6 +193,10 @@ impl Source for Listed<'_> {
         Ok(chosen)
     }
 
+    fn start(&mut self, master: &Master<'_>) -> Result<Option<warm::Start>> {
+        warm::start(self, master)
+    }
+
     fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer> {
         let factor = linalg::product(dual.factor.as_ref(), self.frame.to.as_ref());
         if self.candidates.is_limited() {
@@ -155,6 +207,10 @@ impl Source for Listed<'_> {
                 support,
                 exact: true,
             });
+        }
+        if self.frame.rank() >= wide::WIDE {
+            self.looked_at = self.norms.len();
+            return Ok(self.best_of_wide(&factor, floor));
         }
         let gram = linalg::product(dual.factor.transpose(), dual.factor.as_ref());
         let (values, _) = linalg::eigen(gram.as_ref(), "the scores of a design")?;

@@ -16,11 +16,13 @@
 //! - max-eigenvalue: `RᵀR = W`, because `t ≤ tr(W Σ)` for every `W ⪰ 0` with `tr(W A) = 1`: the other
 //!   side of a matrix game in which a design plays against a distribution over directions.
 
+use std::cell::Cell;
+
 use faer::{Mat, MatRef};
 
 use super::{Criterion, max_eigenvalue, trace};
 use crate::error::Result;
-use crate::linalg;
+use crate::linalg::wide;
 
 /// Information added to every direction of the frame, far below that of an average candidate: a
 /// design that needs few directions would have a singular `Σ`. Bounds hold without it.
@@ -43,6 +45,8 @@ pub(super) struct Master<'a> {
     pub(super) given: MatRef<'a, f64>,
     /// What is added to every direction, usually [`RIDGE`].
     pub(super) ridge: f64,
+    /// Multiplications that may still be spent.
+    pub(super) effort: &'a Cell<f64>,
 }
 
 /// A dual point.
@@ -96,6 +100,13 @@ impl Master<'_> {
             .zip(limits)
             .map(|(q, limit)| (1.0 - spread) * q + spread * limit / room)
             .collect();
+        if !self.can_solve(atoms) {
+            self.effort.set(0.0);
+            return match self.criterion {
+                Criterion::Trace => trace::weigh(self, atoms, start.to_vec()),
+                Criterion::MaxEigenvalue => max_eigenvalue::weigh(self, atoms, start.to_vec()),
+            };
+        }
         match self.criterion {
             Criterion::Trace if forced => trace::weigh(self, atoms, q),
             Criterion::Trace => trace::solve(self, atoms, limits, q, tolerance),
@@ -104,10 +115,50 @@ impl Master<'_> {
         }
     }
 
+    /// About how many multiplications a step over these atoms takes.
+    fn price(&self, atoms: MatRef<'_, f64>) -> f64 {
+        let (m, r) = (atoms.ncols() as f64, atoms.nrows() as f64);
+        let s = match self.criterion {
+            Criterion::Trace => self.need.ncols() as f64,
+            Criterion::MaxEigenvalue => 8.0 * r,
+        };
+        // Information and images, their products with each other, and the equations for a step.
+        let step = 2.0 * m * r * (r + s) + r * r * (r + s);
+        step + m * m * (r + s) + m * m * m / 3.0
+    }
+
+    /// Whether the effort left is enough for steps that lead somewhere; else weights stay as they are.
+    pub(super) fn can_solve(&self, atoms: MatRef<'_, f64>) -> bool {
+        const LEAST: f64 = 5.0;
+        self.effort.get() >= LEAST * self.price(atoms)
+    }
+
+    /// Steps over these atoms that the effort left allows, at least a few and at most so many.
+    pub(super) fn steps(&self, atoms: MatRef<'_, f64>, most: usize) -> usize {
+        const FEW: usize = 2;
+        let allowed = (self.effort.get() / self.price(atoms)).min(most as f64);
+        (allowed as usize).max(FEW)
+    }
+
+    /// Takes the price of a step from the effort left.
+    pub(super) fn charge(&self, atoms: MatRef<'_, f64>) {
+        self.spend(self.price(atoms));
+    }
+
+    /// Takes some multiplications from the effort left.
+    pub(super) fn spend(&self, price: f64) {
+        self.effort.set((self.effort.get() - price).max(0.0));
+    }
+
+    /// Whether there is effort left for more.
+    pub(super) fn may_go_on(&self) -> bool {
+        self.effort.get() > 0.0
+    }
+
     /// `Σ(q)`, with the ridge.
     pub(super) fn information(&self, atoms: MatRef<'_, f64>, q: &[f64]) -> Mat<f64> {
         let weighted = Mat::from_fn(atoms.nrows(), atoms.ncols(), |i, j| atoms[(i, j)] * q[j]);
-        let mut sum = linalg::product(weighted.as_ref(), atoms.transpose());
+        let mut sum = wide::multiply(weighted.as_ref(), atoms.transpose());
         sum += self.given;
         (0..sum.nrows()).for_each(|i| sum[(i, i)] += self.ridge);
         sum

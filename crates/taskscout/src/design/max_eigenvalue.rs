@@ -25,7 +25,8 @@ pub(super) fn solve(
     tolerance: f64,
 ) -> Result<Weights> {
     let mut state = State::new(master, atoms, limits, q)?;
-    for _ in 0..MAX_STEPS {
+    for _ in 0..master.steps(atoms, MAX_STEPS) {
+        master.charge(atoms);
         if !state.step()? || state.gap() <= tolerance {
             break;
         }

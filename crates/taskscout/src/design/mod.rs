@@ -26,6 +26,7 @@ mod campaign;
 mod candidates;
 pub mod criterion;
 pub mod discrete;
+mod drawn;
 mod frame;
 mod frank_wolfe;
 mod listed;
@@ -38,6 +39,7 @@ mod scan;
 mod searched;
 mod trace;
 mod units;
+mod warm;
 
 pub use campaign::{Campaign, CampaignPlan, PlannedTask};
 pub use candidates::Candidates;

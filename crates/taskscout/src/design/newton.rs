@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::{self, wide};
 
 /// Share of the way to a bound that one step may go.
 pub(super) const TO_BOUND: f64 = 0.97;
@@ -27,8 +27,8 @@ impl Curvature {
     pub(super) fn new(scale: f64, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Self {
         let (r, s, m) = (x.nrows(), z.nrows(), x.ncols());
         if m <= (r * s).max(FULL) {
-            let left = linalg::product(x.transpose(), x);
-            let right = linalg::product(z.transpose(), z);
+            let left = wide::multiply(x.transpose(), x);
+            let right = wide::multiply(z.transpose(), z);
             return Self::Full(Mat::from_fn(m, m, |i, j| {
                 scale * left[(i, j)] * right[(i, j)]
             }));

@@ -3,6 +3,7 @@
 use faer::{Mat, MatRef};
 
 use super::candidates::Candidates;
+use super::drawn::solve_drawn;
 use super::frame::targets;
 use super::frank_wolfe::{self, Atom, Key, Solution};
 use super::listed::Listed;
@@ -10,9 +11,12 @@ use super::searched::{Searched, embeddings};
 use super::{Criterion, Design, DesignAtom, ball};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::linalg;
+use crate::linalg::{self, wide};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
+
+/// Multiplications that a design may take, some seconds' worth.
+const EFFORT: f64 = 1e11;
 
 /// What a design is for: the second moment `A` of what the target needs.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +37,7 @@ pub enum Need<'a> {
 
 impl Need<'_> {
     /// `A`, for embeddings of `k` values.
-    fn moment(&self, k: usize) -> Result<Mat<f64>> {
+    pub(in crate::design) fn moment(&self, k: usize) -> Result<Mat<f64>> {
         Ok(match self {
             Self::Everything => Mat::identity(k, k),
             Self::Moment(matrix) => matrix.to_owned(),
@@ -82,6 +86,9 @@ pub struct Problem<'a> {
     pub tolerance: f64,
     /// Passes over the candidates at most.
     pub max_iterations: usize,
+    /// Multiplications that may go into it, about: the search ends where they are used up, with the
+    /// gap it has reached.
+    pub effort: f64,
     /// Where to start: the atoms of an earlier design, by their rows in a table and by their
     /// parameters in a space.
     pub start: &'a [DesignAtom],
@@ -98,6 +105,7 @@ impl<'a> Problem<'a> {
             partial: false,
             tolerance: 1e-4,
             max_iterations: 200,
+            effort: EFFORT,
             start: &[],
         }
     }
@@ -192,6 +200,13 @@ pub fn solve_space(
         {
             design.orient(&problem.need.targets(map.nrows()), true);
             return Ok(design);
+        }
+    }
+    if map.nrows().max(features.dim()) >= wide::WIDE {
+        // Tasks drawn may miss a part of a space that a search finds.
+        match solve_drawn(space, features, map, problem, rng) {
+            Err(Error::Unreachable { .. }) => {}
+            solved => return solved,
         }
     }
     let mut source = Searched::new(space, features, map, problem.given, rng)?;

@@ -32,7 +32,12 @@ pub(super) struct Searched<'a> {
     tasks: Vec<Vec<f64>>,
     /// Tasks that were offered, each near a top of the scores.
     offered: Vec<Vec<f64>>,
+    /// Multiplications that searches may still take.
+    effort: f64,
 }
+
+/// Multiplications that all searches of a design may take, some seconds' worth.
+const EFFORT: f64 = 1.5e10;
 
 impl<'a> Searched<'a> {
     pub(super) fn new(
@@ -70,10 +75,18 @@ impl<'a> Searched<'a> {
                         frame,
                         tasks,
                         offered: Vec::new(),
+                        effort: EFFORT,
                     });
                 }
             }
         }
+    }
+
+    /// About how many multiplications the next search takes: samples, and steps along every parameter
+    /// uphill of the best few and of all tasks that were offered.
+    fn price(&self) -> f64 {
+        let (d, w) = (self.features.dim() as f64, self.space.dim() as f64);
+        (2000.0 + w * (1000.0 + 24.0 * self.offered.len() as f64)) * d * d
     }
 
     /// A task as an atom.
@@ -131,6 +144,10 @@ impl Source for Searched<'_> {
             .collect())
     }
 
+    fn is_spent(&self) -> bool {
+        self.effort <= 0.0
+    }
+
     fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer> {
         let inner = linalg::product(self.frame.to.as_ref(), self.map);
         let factor = linalg::product(dual.factor.as_ref(), inner.as_ref());
@@ -139,6 +156,7 @@ impl Source for Searched<'_> {
             features: self.features,
             matrix: matrix.as_ref(),
         };
+        self.effort -= self.price();
         let best = self.space.best_atom(&form, self.rng)?;
         let mut found = vec![(best.value, best.task)];
         // A broad top hides a narrow one from the search: look uphill of what is in use as well.

@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use super::master::{Dual, Master, Weights, support};
 use super::newton::{Curvature, Step, direction, furthest, nearness};
 use crate::error::Result;
-use crate::linalg;
+use crate::linalg::{self, wide};
 
 /// Newton steps at most; about a dozen are usual.
 const MAX_STEPS: usize = 150;
@@ -41,7 +41,8 @@ pub(super) fn solve(
         q,
         mu,
     };
-    for _ in 0..MAX_STEPS {
+    for _ in 0..master.steps(atoms, MAX_STEPS) {
+        master.charge(atoms);
         let Some(next) = state.step(&local) else {
             break;
         };
@@ -84,9 +85,9 @@ struct Local {
 impl Local {
     fn new(master: &Master<'_>, atoms: MatRef<'_, f64>, q: &[f64]) -> Result<Self> {
         let factor = linalg::cholesky(master.information(atoms, q).as_ref(), WHAT)?;
-        let half = factor.whiten(atoms);
-        let need = factor.whiten(master.need);
-        let images = linalg::product(need.transpose(), half.as_ref());
+        let half = wide::whiten(&factor, atoms);
+        let need = wide::whiten(&factor, master.need);
+        let images = wide::multiply(need.transpose(), half.as_ref());
         Ok(Self {
             value: need.squared_norm_l2(),
             scores: (0..q.len())

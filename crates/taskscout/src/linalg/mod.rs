@@ -5,6 +5,7 @@
 
 pub(crate) mod packed;
 pub(crate) mod serde_mat;
+pub(crate) mod wide;
 
 use std::sync::Once;
 

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 use super::Campaign;
 use crate::design::candidates::Candidates;
@@ -13,7 +13,10 @@ use crate::design::listed::Listed;
 use crate::design::scan::Rows;
 use crate::design::{Design, DesignAtom, Need, Problem, solve};
 use crate::error::{Error, Result};
-use crate::linalg;
+use crate::linalg::{self, wide};
+
+/// Part of the effort of a design that goes into weighing some of its tasks again.
+const AGAIN: f64 = 0.2;
 
 /// Shares of the budget on some rows, and their value.
 #[derive(Debug, Clone)]
@@ -291,10 +294,16 @@ impl<'a> Ledger<'a> {
             return self.only_base(base);
         }
         let given = faer::Scale(money.recip()) * &known;
+        let problem = Problem::new(campaign.criterion, self.need());
         let problem = Problem {
             given: Some(given.as_ref()),
             tolerance: campaign.tolerance,
-            ..Problem::new(campaign.criterion, self.need())
+            effort: match rows {
+                None => problem.effort,
+                // Those of the whole table were weighed before.
+                Some(_) => AGAIN * problem.effort,
+            },
+            ..problem
         };
         let Design {
             mut atoms,
@@ -355,8 +364,14 @@ impl<'a> Ledger<'a> {
             .campaign
             .given
             .map_or_else(|| Mat::zeros(rank, rank), |given| frame.congruent(given));
-        for (column, &n) in columns.iter().zip(counts) {
-            add_outer(&mut information, column, n);
+        if rank >= wide::WIDE {
+            let all = Mat::from_fn(rank, columns.len(), |i, j| columns[j][i]);
+            let weighted = Mat::from_fn(rank, columns.len(), |i, j| columns[j][i] * counts[j]);
+            information += wide::multiply(weighted.as_ref(), all.transpose());
+        } else {
+            for (column, &n) in columns.iter().zip(counts) {
+                add_outer(&mut information, column, n);
+            }
         }
         Ok(Some(Scene {
             need,
@@ -379,10 +394,15 @@ impl<'a> Ledger<'a> {
         };
         let given = self.given.as_ref().map(Mat::as_ref);
         let frame = Frame::new(rows, (table.largest(), table.whole()), given)?;
-        let columns = values
-            .chunks_exact(table.dim())
-            .map(|row| frame.embed(row))
-            .collect();
+        let columns = if table.dim() >= wide::WIDE {
+            let raw = MatRef::from_column_major_slice(&values, table.dim(), table.len());
+            let images = wide::multiply(frame.to.as_ref(), raw);
+            let column = |j| linalg::column(images.as_ref(), j);
+            (0..table.len()).map(column).collect()
+        } else {
+            let rows = values.chunks_exact(table.dim());
+            rows.map(|row| frame.embed(row)).collect()
+        };
         Ok((frame, columns))
     }
 

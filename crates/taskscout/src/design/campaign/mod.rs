@@ -10,11 +10,13 @@
 //!    leaves too few is refused with the smallest that would do.
 //! 5. Shares become whole samples. The plan says what that costs, as a factor on the value.
 
+mod axes;
 mod branch;
 mod columns;
 mod ledger;
 mod reach;
 mod select;
+mod swap;
 mod whole;
 
 use std::cell::Cell;
@@ -91,6 +93,10 @@ pub struct CampaignPlan {
     pub iterations: usize,
     /// What the plan costs, switches included.
     pub spent: f64,
+    /// The gap that the solver reached before tasks were chosen and samples made whole, if it ended
+    /// above the one asked for, because its effort was used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_at: Option<f64>,
 }
 
 impl CampaignPlan {
@@ -147,6 +153,9 @@ impl<'a> Campaign<'a> {
     /// [`solve`](super::solve) refuses.
     pub fn plan(&self, candidates: &Candidates<'_>) -> Result<CampaignPlan> {
         self.check(candidates)?;
+        if let Some(plan) = axes::plan(self, candidates)? {
+            return Ok(plan);
+        }
         let effort = Cell::new(EFFORT);
         let mut best = self.plan_once(candidates, &effort)?;
         // Where switches cost, a search under a tighter cap may find what one without did not.
@@ -173,11 +182,18 @@ impl<'a> Campaign<'a> {
             return ledger.finish(&relaxed, &relaxed);
         }
         let affordable = ledger.affordable(&rows)?;
+        let slow = ledger.is_slow(&rows);
         let start = match &affordable {
-            Some(reach) if ledger.is_slow(&rows) => ledger.trim(&relaxed, &reach.rows),
+            Some(reach) if slow => ledger.trim(&relaxed, &reach.rows),
+            None if slow => ledger.trim(&relaxed, &ledger.spanning(&relaxed)?),
             _ => rows,
         };
-        let chosen = ledger.select(start)?;
+        // One look at so many tasks may be all that there is time for.
+        let chosen = if slow && !ledger.may_look(start.len()) {
+            start
+        } else {
+            ledger.select(start)?
+        };
         if let Some(shares) = ledger.value_of(&chosen)? {
             return ledger.finish(&shares, &relaxed);
         }

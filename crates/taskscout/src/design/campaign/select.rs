@@ -4,7 +4,9 @@
 //! has to be done; then single tasks are exchanged against others, or added, while that pays.
 
 use super::ledger::{Ledger, Shares, add_outer};
-use crate::design::frank_wolfe::Source as _;
+use crate::design::DesignAtom;
+use crate::design::frank_wolfe::{Atom, Key, Source as _};
+use crate::design::listed::pivots;
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -41,7 +43,8 @@ impl Ledger<'_> {
             if value < best * (1.0 - GAIN) {
                 (rows, best) = (next.clone(), value);
             }
-            if value > HOPELESS * best {
+            // Sets of tasks that are too many for a look are not made smaller one by one.
+            if value > HOPELESS * best || !self.may_look(next.len()) {
                 break;
             }
             fewer = next;
@@ -78,8 +81,26 @@ impl Ledger<'_> {
     }
 
     /// Whether there is effort left for another look at so many rows.
-    fn may_look(&self, rows: usize) -> bool {
+    pub(super) fn may_look(&self, rows: usize) -> bool {
         self.effort.get() > self.price_of_look(rows)
+    }
+
+    /// Tasks of a design, as few as reach all that it reaches, and those that must be used.
+    pub(super) fn spanning(&self, relaxed: &Shares) -> Result<Vec<usize>> {
+        let source = self.source()?;
+        let rows = relaxed.rows();
+        let mut atoms: Vec<Atom> = rows.iter().map(|&row| source.atom(row)).collect();
+        for atom in &mut atoms {
+            let of = |other: &&DesignAtom| other.row.map(Key::Row) == Some(atom.key.clone());
+            let weight = relaxed.atoms.iter().find(of).map_or(0.0, |own| own.weight);
+            atom.column.iter_mut().for_each(|x| *x *= weight.sqrt());
+        }
+        let chosen = pivots(&atoms, source.frame().rank());
+        let mut chosen: Vec<usize> = chosen.into_iter().map(|place| rows[place]).collect();
+        chosen.extend(&self.required);
+        chosen.sort_unstable();
+        chosen.dedup();
+        Ok(chosen)
     }
 
     /// The heaviest tasks that can be paid for beside some that reach all that is needed.
