@@ -130,6 +130,9 @@ fn targets_are_sampled_without_replacement() {
     for (target, &task) in world.targets().iter().enumerate() {
         let n = world.tasks()[task].rows;
         let mut rng = derive(4, Purpose::Target, &[target as u64]);
+        let few = world.sample_target(target, n / 2, &mut rng).unwrap();
+        let times = origin(&world, task, few.outputs());
+        assert!(times.is_sorted() && times.len() == n / 2, "{times:?}");
         let samples = world.sample_target(target, n, &mut rng).unwrap();
         let rows: BTreeSet<usize> = origin(&world, task, samples.outputs())
             .into_iter()

@@ -99,6 +99,36 @@ impl Belief {
         }
         placed
     }
+
+    /// The mean and covariance of a mixture, by weights that need not add up to one.
+    pub(crate) fn mean_of(parts: &[(f64, &Self)]) -> Self {
+        let d = parts.first().map_or(0, |(_, belief)| belief.mean.len());
+        let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
+        let (mut mean, mut covariance) = (vec![0.0; d], Mat::<f64>::zeros(d, d));
+        let (mut noise, mut freedom) = (0.0, 0.0);
+        for (weight, belief) in parts {
+            let weight = weight / total;
+            mean.iter_mut()
+                .zip(&belief.mean)
+                .for_each(|(sum, value)| *sum += weight * value);
+            covariance += faer::Scale(weight) * &belief.covariance;
+            noise += weight * belief.noise;
+            freedom += weight * belief.freedom;
+        }
+        for (weight, belief) in parts {
+            let apart: Vec<f64> = belief.mean.iter().zip(&mean).map(|(a, b)| a - b).collect();
+            for j in 0..d {
+                let scale = weight / total * apart[j];
+                (0..d).for_each(|i| covariance[(i, j)] += scale * apart[i]);
+            }
+        }
+        Self {
+            mean,
+            covariance,
+            noise,
+            freedom,
+        }
+    }
 }
 
 /// `zᵀ (S + σ²)⁻¹ z` and `log det (S + σ²)`. Where rounding has left `S` with an eigenvalue below zero, that

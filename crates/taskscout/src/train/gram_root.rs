@@ -9,7 +9,7 @@ use faer::Mat;
 use crate::data::Statistics;
 use crate::linalg;
 
-/// Part of the largest diagonal entry below which rows tell nothing more.
+/// Part of a feature's own sum of squares below which what the features before it leave of it is rounding.
 const NOTHING: f64 = 1e-12;
 
 /// Rows with the statistics of others.
@@ -29,12 +29,27 @@ impl GramRoot {
     pub(crate) fn of(rows: &Statistics, output: usize) -> Self {
         let (d, gram) = (rows.dim(), rows.gram_matrix());
         let mut left: Vec<f64> = (0..d).map(|i| gram[(i, i)]).collect();
-        let floor = NOTHING * left.iter().copied().fold(0.0, f64::max);
+        let whole = left.clone();
+        // Features may have any units, so each is measured by its own size.
+        let part = |left: &[f64], i: usize| {
+            if whole[i] > 0.0 {
+                left[i] / whole[i]
+            } else {
+                0.0
+            }
+        };
         let moment = rows.moment(output);
         let (mut factors, mut labels): (Vec<Vec<f64>>, Vec<f64>) = (Vec::new(), Vec::new());
         while factors.len() < rows.count().min(d) {
-            let pivot = (0..d).fold(0, |best, i| if left[i] > left[best] { i } else { best });
-            if left[pivot] <= floor {
+            let larger = |best: usize, i: usize| {
+                if part(&left, i) > part(&left, best) {
+                    i
+                } else {
+                    best
+                }
+            };
+            let pivot = (0..d).fold(0, larger);
+            if part(&left, pivot) <= NOTHING {
                 break;
             }
             let scale = 1.0 / left[pivot].sqrt();
@@ -89,6 +104,22 @@ mod tests {
     use super::*;
     use crate::data::Samples;
     use crate::rng::{Purpose, derive};
+
+    #[test]
+    fn features_of_any_unit_are_kept() {
+        let rng = &mut derive(5, Purpose::Test, &[]);
+        let (n, units) = (20, [1.0, 1e-7, 1e9]);
+        let mut draw = || -> f64 { StandardNormal.sample(rng) };
+        let x: Vec<f64> = (0..n)
+            .flat_map(|_| units.map(|unit| unit * draw()))
+            .collect();
+        let y: Vec<f64> = x.chunks(3).map(|x| x[0] + 1e7 * x[1]).collect();
+        let mut rows = Statistics::new(3, 1);
+        rows.accumulate(&Samples::new(x, 3, y, 1).unwrap()).unwrap();
+        let found = GramRoot::of(&rows, 0);
+        assert_eq!(found.rank(), 3);
+        assert!(found.rest < 1e-9 * rows.square(0), "{}", found.rest);
+    }
 
     #[test]
     fn a_root_has_the_statistics_of_its_rows() {

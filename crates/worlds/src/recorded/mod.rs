@@ -188,7 +188,7 @@ impl Recorded {
         self.rows(task, &order[before..before + n])
     }
 
-    /// `n` rows of a target that may be learnt from, without replacement.
+    /// `n` rows of a target that may be learnt from, without replacement, in the order of time.
     ///
     /// # Errors
     /// More rows than there are.
@@ -206,6 +206,8 @@ impl Recorded {
         }
         let mut rows = shuffled(known.rows, rng);
         rows.truncate(n);
+        // In the order of time, so that folds of neighbouring rows are stretches of the recording.
+        rows.sort_unstable();
         self.rows(task, &rows)
     }
 

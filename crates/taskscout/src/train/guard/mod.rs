@@ -13,6 +13,7 @@
 //! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
 //! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
+mod blend;
 mod candidate;
 mod identified;
 mod on_features;
@@ -22,6 +23,7 @@ mod stacking;
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
+pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
 use super::FoldFit;
 use super::belief::Belief;

@@ -6,8 +6,6 @@
 //! marginal likelihood speaks for it. A candidate that the target's rows contradict has a density that is
 //! smaller by orders of magnitude, and no weight. Target-only keeps a floor.
 
-use faer::Mat;
-
 use super::{Candidate, Head, Predictor, PredictorKind};
 use crate::data::TaskData;
 use crate::linalg;
@@ -122,7 +120,7 @@ pub(super) fn beliefs(
                 .iter()
                 .map(|&index| (weights[index], &candidates[index].beliefs[output]))
                 .collect();
-            mix(&parts)
+            Belief::mean_of(&parts)
         })
         .collect();
     for (output, belief) in mixed.iter_mut().enumerate() {
@@ -132,36 +130,6 @@ pub(super) fn beliefs(
         }
     }
     Some(mixed)
-}
-
-/// The mean and covariance of a mixture.
-fn mix(parts: &[(f64, &Belief)]) -> Belief {
-    let d = parts.first().map_or(0, |(_, belief)| belief.mean.len());
-    let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
-    let (mut mean, mut covariance) = (vec![0.0; d], Mat::<f64>::zeros(d, d));
-    let (mut noise, mut freedom) = (0.0, 0.0);
-    for (weight, belief) in parts {
-        let weight = weight / total;
-        mean.iter_mut()
-            .zip(&belief.mean)
-            .for_each(|(sum, value)| *sum += weight * value);
-        covariance += faer::Scale(weight) * &belief.covariance;
-        noise += weight * belief.noise;
-        freedom += weight * belief.freedom;
-    }
-    for (weight, belief) in parts {
-        let apart: Vec<f64> = belief.mean.iter().zip(&mean).map(|(a, b)| a - b).collect();
-        for j in 0..d {
-            let scale = weight / total * apart[j];
-            (0..d).for_each(|i| covariance[(i, j)] += scale * apart[i]);
-        }
-    }
-    Belief {
-        mean,
-        covariance,
-        noise,
-        freedom,
-    }
 }
 
 /// Mean square of what the mixture leaves over of an output on folds that it has not seen, beyond its own doubt, and the

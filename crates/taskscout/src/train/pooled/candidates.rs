@@ -6,16 +6,25 @@ use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Representation as _;
 use crate::train::belief::Belief;
-use crate::train::guard::{self, Candidate, Head, HeldOut, Predictor, PredictorKind};
+use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
 
-/// Odds of what source tasks say against a few of the target's rows alone, and the rows by which they halve: it counts any departure
-/// that the rows ask for, but the more rows there are, the less is left for it to add.
-const ODDS: f64 = 300.0;
-const ODDS_ROWS: f64 = 25.0;
+/// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
+/// do not have among themselves, there are none.
+const ODDS: f64 = 3000.0;
 
-/// Rows of the target past which more tell little new, as a part of those of a source task. Many rows of one stretch sharpen
-/// what is peculiar to it, and source tasks know better what comes after.
-const TARGET_SHARE: f64 = 0.5;
+/// What a target's row counts for beside source tasks: all of it, or less where a model of some rows does not hold for those left out.
+/// Each is as probable beforehand as it is large.
+const ROW_WEIGHTS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
+/// What all rows together count for at least, where a row counts for less than one.
+const LEAST_ROWS: f64 = 2.0;
+
+/// What a pool makes of a target's rows, and how it does on folds left out.
+struct Learnt {
+    belief: Belief,
+    /// How probable it is that the target is like the source tasks.
+    alike: f64,
+    held_out: Vec<HeldOut>,
+}
 
 impl Pooled {
     /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
@@ -27,60 +36,68 @@ impl Pooled {
     ) -> Result<f64> {
         let mut total = 0.0;
         for target in 0..pool.targets.len() {
-            for fold in (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)) {
-                let rest = |at: usize| at != fold && seen.sees(at);
-                total += judge(data, pool, target, fold, rest)?.map_or(0.0, |one| one.log_density);
-            }
+            let folds: Vec<usize> = (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)).collect();
+            let learnt = learn(data, pool, target, &folds, seen)?;
+            let judged = learnt.iter().flat_map(|one| &one.held_out);
+            total += judged.map(|one| one.log_density).sum::<f64>();
         }
         Ok(total)
     }
 
-    /// What the pool makes of the target's rows, with how it does on folds left out.
+    /// What source tasks make of the target's rows, with how that does on folds left out: the mean over the sets of features.
     pub(super) fn shared(
         &self,
         data: &TaskData,
         pool: &Pool,
         target: usize,
     ) -> Result<Option<Candidate>> {
-        let Some(belief) = belief(data, pool, target, |_| true)? else {
+        let folds = guard::comparable_folds(data, target).unwrap_or_default();
+        let Some(learnt) = learn(data, pool, target, &folds, TargetRows::All)? else {
             return Ok(None);
         };
-        let mut held_out = Vec::new();
-        for fold in guard::comparable_folds(data, target).unwrap_or_default() {
-            held_out.extend(judge(data, pool, target, fold, |at| at != fold)?);
-        }
+        let odds = |alike: f64| 1.0 + (ODDS - 1.0) * alike;
+        let kind = PredictorKind::Shared;
         let d = data.feature_dim();
-        let on_features = pool.basis.network.is_none();
-        let beliefs = if on_features {
-            vec![belief.placed(&pool.basis.columns, d)]
-        } else {
-            Vec::new()
-        };
-        let candidate = Candidate {
-            predictor: unpick(data, pool, &belief.mean),
-            beliefs,
-            odds: ODDS / (1.0 + data.target_rows(target) as f64 / ODDS_ROWS),
-            held_out,
-        };
-        Ok(Some(candidate.scored(data, target)))
+        if pool.basis.network.is_some() {
+            let unplaced = |judged: HeldOut| HeldOut {
+                coefficients: Vec::new(),
+                ..judged
+            };
+            let candidate = Candidate {
+                predictor: unpick(data, pool, &learnt.belief.mean),
+                beliefs: Vec::new(),
+                odds: odds(learnt.alike),
+                held_out: learnt.held_out.into_iter().map(unplaced).collect(),
+            };
+            return Ok(Some(candidate.scored(data, target)));
+        }
+        let mut ways = vec![learnt.placed(&pool.basis.columns, d)];
+        // Without folds to tell sets apart, the first stands for all.
+        for other in pool.others.iter().filter(|_| !folds.is_empty()) {
+            let learnt = learn(data, other, target, &folds, TargetRows::All)?;
+            ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
+        }
+        let even = vec![1.0; ways.len()];
+        let learnt = blend(&ways, &even, |at| &data.targets()[target].folds[folds[at]])?;
+        let odds = odds(learnt.alike);
+        Ok(Some(learnt.candidate(kind, odds).scored(data, target)))
     }
 
-    /// What a target's rows give by themselves, on the set of features that its held-out rows speak
-    /// for.
+    /// What a target's rows give by themselves: the mean over the sets of features, by how well each foretells rows left out.
     pub(super) fn own(&self, data: &TaskData, target: usize) -> Result<Candidate> {
-        let mut best: Option<Candidate> = None;
         let folds = guard::comparable_folds(data, target).unwrap_or_default();
-        for (_, basis) in &self.bases(data.feature_dim()) {
-            let candidate = self.own_on(data, target, basis, &folds)?;
-            let error = |one: &Candidate| one.predictor.held_out.unwrap_or(f64::INFINITY);
-            if best
-                .as_ref()
-                .is_none_or(|known| error(&candidate) < error(known))
-            {
-                best = Some(candidate);
-            }
+        let ways = self
+            .bases(data.feature_dim())
+            .iter()
+            .map(|(_, basis)| self.own_on(data, target, basis, &folds))
+            .collect::<Result<Vec<_>>>()?;
+        if ways.is_empty() {
+            return Err(Error::setting("sets", "is empty: name at least one"));
         }
-        best.ok_or_else(|| Error::setting("sets", "is empty: name at least one"))
+        let even = vec![1.0; ways.len()];
+        let learnt = blend(&ways, &even, |at| &data.targets()[target].folds[folds[at]])?;
+        let candidate = learnt.candidate(PredictorKind::TargetOnly, 1.0);
+        Ok(candidate.scored(data, target))
     }
 
     /// The same on one set of features.
@@ -90,7 +107,7 @@ impl Pooled {
         target: usize,
         basis: &Basis,
         folds: &[usize],
-    ) -> Result<Candidate> {
+    ) -> Result<Learnt> {
         let rows = |wanted: &dyn Fn(usize) -> bool| {
             let mut total = Statistics::new(basis.columns.len(), data.outputs());
             let entry = &data.targets()[target];
@@ -101,66 +118,102 @@ impl Pooled {
             }
             Ok::<_, Error>(total)
         };
-        let d = data.feature_dim();
         let weight = row_weight(data.target_rows(target), self.worth);
         let held_out = folds.iter().map(|&fold| {
             let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
-            let judged = HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)?;
-            Ok(placed(&judged, &basis.columns, d))
+            HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)
         });
-        let held_out = held_out.collect::<Result<_>>()?;
-        let belief = graded::fit(&rows(&|_| true)?, 0, &basis.groups)?.placed(&basis.columns, d);
-        let candidate = Candidate {
-            predictor: Predictor {
-                kind: PredictorKind::TargetOnly,
-                coefficients: vec![belief.mean.clone()],
-                head: None,
-                held_out: None,
-            },
-            beliefs: vec![belief],
-            odds: 1.0,
-            held_out,
+        let learnt = Learnt {
+            held_out: held_out.collect::<Result<_>>()?,
+            belief: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
+            alike: 0.0,
         };
-        Ok(candidate.scored(data, target))
+        Ok(learnt.placed(&basis.columns, data.feature_dim()))
     }
 }
 
-/// What a pool makes of some folds of a target's rows; nothing where it knows no source task of its kind.
-fn belief(
+impl Learnt {
+    /// The same with coefficients on all features.
+    fn placed(self, columns: &[usize], d: usize) -> Self {
+        let judged = self.held_out.iter();
+        Self {
+            belief: self.belief.placed(columns, d),
+            held_out: judged.map(|one| placed(one, columns, d)).collect(),
+            ..self
+        }
+    }
+
+    /// The same as a candidate on the features.
+    fn candidate(self, kind: PredictorKind, odds: f64) -> Candidate {
+        Candidate {
+            predictor: Predictor {
+                kind,
+                coefficients: vec![self.belief.mean.clone()],
+                head: None,
+                held_out: None,
+            },
+            beliefs: vec![self.belief],
+            odds,
+            held_out: self.held_out,
+        }
+    }
+}
+
+/// What a pool makes of the folds of a target's rows that are seen, the mean over what a row may count for, and how that does on some
+/// of them left out; nothing where it knows no source task of the target's kind.
+fn learn(
     data: &TaskData,
     pool: &Pool,
     target: usize,
-    wanted: impl Fn(usize) -> bool,
-) -> Result<Option<Belief>> {
+    folds: &[usize],
+    seen: TargetRows,
+) -> Result<Option<Learnt>> {
     let Some(prior) = pool.prior(target) else {
         return Ok(None);
     };
-    let rows = pool.target_statistics(data, target, wanted)?;
-    let weight = row_weight(rows.count(), TARGET_SHARE * pool.worth);
-    prior.belief(&rows, 0, weight).map(Some)
+    // Without folds to tell weights apart, every row counts in full.
+    let n = data.target_rows(target);
+    let most = if folds.is_empty() { 0.0 } else { n as f64 };
+    let low = ROW_WEIGHTS.partition_point(|weight| weight * most >= LEAST_ROWS);
+    let weights = &ROW_WEIGHTS[..low.max(1)];
+    let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
+    let told = prior.told(&rows, 0, weights)?.into_iter();
+    let mut ways: Vec<Learnt> = told
+        .map(|told| Learnt {
+            belief: told.belief,
+            alike: told.alike,
+            held_out: Vec::with_capacity(folds.len()),
+        })
+        .collect();
+    let counted = row_weight(n, pool.worth);
+    let mut left_out = Vec::with_capacity(folds.len());
+    for &fold in folds {
+        let unseen = pool.target_statistics(data, target, |at| at == fold)?;
+        let rest = pool.target_statistics(data, target, |at| at != fold && seen.sees(at))?;
+        for (way, told) in ways.iter_mut().zip(prior.told(&rest, 0, weights)?) {
+            let judged = HeldOut::judge(fold, &[told.belief], &unseen, counted)?;
+            way.held_out.push(judged);
+        }
+        left_out.push(unseen);
+    }
+    blend(&ways, weights, |at| &left_out[at]).map(Some)
 }
 
-/// How what a pool makes of some folds does on another one.
-fn judge(
-    data: &TaskData,
-    pool: &Pool,
-    target: usize,
-    fold: usize,
-    wanted: impl Fn(usize) -> bool,
-) -> Result<Option<HeldOut>> {
-    let Some(known) = belief(data, pool, target, wanted)? else {
-        return Ok(None);
-    };
-    let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-    let weight = row_weight(data.target_rows(target), pool.worth);
-    let judged = HeldOut::judge(fold, &[known], &unseen, weight)?;
-    Ok(Some(match pool.basis.network {
-        None => placed(&judged, &pool.basis.columns, data.feature_dim()),
-        Some(_) => HeldOut {
-            coefficients: Vec::new(),
-            ..judged
-        },
-    }))
+/// The mean of ways to learn the same, by how probable each is beforehand and how well it foretells the folds left out.
+fn blend<'a>(
+    ways: &[Learnt],
+    probabilities: &[f64],
+    folds: impl Fn(usize) -> &'a Statistics,
+) -> Result<Learnt> {
+    let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
+    let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
+    let shared = || shares.iter().copied().zip(ways);
+    let parts: Vec<(f64, &Belief)> = shared().map(|(share, way)| (share, &way.belief)).collect();
+    Ok(Learnt {
+        belief: Belief::mean_of(&parts),
+        alike: shared().map(|(share, way)| share * way.alike).sum(),
+        held_out,
+    })
 }
 
 /// The same with coefficients on all features.

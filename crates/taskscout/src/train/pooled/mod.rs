@@ -179,8 +179,8 @@ impl Pooled {
             return Err(one_output());
         }
         let piles = Piles::of(data, context.stages.as_deref());
-        let mut best: Option<(f64, String, Pool)> = None;
         let several = bases.len() > 1;
+        let mut pools = Vec::with_capacity(bases.len());
         for (name, basis) in bases {
             let pool = Pool::fit(data, &piles, basis, self.worth, Families::OfTargets)?;
             let density = if several {
@@ -188,13 +188,20 @@ impl Pooled {
             } else {
                 0.0
             };
-            if best.as_ref().is_none_or(|(most, ..)| density > *most) {
-                best = Some((density, name, pool));
-            }
+            let density = if density.is_nan() {
+                f64::NEG_INFINITY
+            } else {
+                density
+            };
+            pools.push((density, name, pool));
         }
-        let Some((_, name, pool)) = best else {
+        // A stable order: of pools that do as well the first one is taken.
+        pools.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let mut pools = pools.into_iter();
+        let Some((_, name, mut pool)) = pools.next() else {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
+        pool.others = pools.map(|(.., other)| other).collect();
         Ok((name, pool))
     }
 

@@ -79,6 +79,8 @@ pub struct Pool {
     pub(super) families: Vec<Family>,
     /// For each target: the family that it belongs to, and what it is expected to be.
     pub(super) targets: Vec<Option<(usize, Prior)>>,
+    /// The same on other bases, which held-out rows of the targets speak for less.
+    pub(super) others: Vec<Self>,
 }
 
 /// A source task's rows over all stages.
@@ -208,6 +210,7 @@ impl Pool {
             worth,
             families,
             targets,
+            others: Vec::new(),
         })
     }
 

@@ -6,12 +6,16 @@
 //! the marginal likelihood of the task's rows, over scales that reach as far as the labels do. What
 //! comes out is their mean, with a covariance that counts the doubt among them.
 
+mod explanation;
+#[cfg(test)]
+mod tests;
+
 use faer::Mat;
 
+use self::explanation::{Departure, Explanation, Rows, SCALE_TAILS, SPREADS, log_tail};
 use super::component::{Component, Posterior};
 use crate::data::Statistics;
 use crate::error::Result;
-use crate::linalg;
 use crate::train::belief::Belief;
 use crate::train::gram_root::GramRoot;
 
@@ -27,16 +31,10 @@ const NEXT_FREE: f64 = 0.125;
 const MOST_FREE: usize = 10;
 /// Odds of each size of a free departure against the usual residuals, before any row is seen.
 const FREE: f64 = 0.5;
-/// Half octaves of the source tasks' noise that are always looked at.
-const NOISES: std::ops::RangeInclusive<i32> = -6..=6;
-/// Most half octaves beyond.
-const MOST_NOISES: i32 = 120;
-/// Logarithmic spreads of residual scale and noise among tasks, with the tails of a t distribution of so
-/// many degrees of freedom: a task far off is rare, but there is one.
-const SPREADS: [f64; 2] = [1.4, 0.4];
-const TAILS: f64 = 3.0;
 /// Logarithm of the odds below which an explanation is not looked into further.
 const HOPELESS: f64 = 12.0;
+/// Shares of an explanation that are left out.
+const NEGLIGIBLE: f64 = 1e-9;
 /// Rows that the noise of the source tasks counts for.
 const NOISE_ROWS: f64 = 4.0;
 
@@ -54,76 +52,20 @@ pub struct Prior {
     pub(super) noise: f64,
 }
 
-/// One way to depart from the source tasks, all noise levels together.
-struct Explanation {
-    /// The covariance of the coefficients.
-    covariance: Mat<f64>,
-    /// `V Fᵀ U`, with the eigenvectors `U` of `F V Fᵀ`.
-    half: Mat<f64>,
-    /// Its eigenvalues.
-    values: Vec<f64>,
-    /// The labels less what is expected, in that basis.
-    left: Vec<f64>,
-    /// Logarithm of the joint density of rows and noise level, for each level.
-    scores: Vec<f64>,
+/// What a task's rows make of what was expected.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Told {
+    /// What is known of it.
+    pub(super) belief: Belief,
+    /// How probable it is that it differs from the source tasks about as they do among themselves.
+    pub(super) alike: f64,
 }
 
-impl Explanation {
-    /// The mean step of the coefficients and its second moment over noise levels, each with its share, for rows that
-    /// count as `row_weight` of one.
-    fn moments(&self, shares: &[(f64, f64)], row_weight: f64) -> (Vec<f64>, Mat<f64>) {
-        let r = self.left.len();
-        let (mut all, mut first) = (0.0, vec![0.0; r]);
-        let mut second = Mat::<f64>::zeros(r, r);
-        for &(share, variance) in shares {
-            all += share;
-            let inverse = |i: usize| row_weight / (row_weight * self.values[i] + variance);
-            let gain: Vec<f64> = (0..r).map(|i| inverse(i) * self.left[i]).collect();
-            for i in 0..r {
-                first[i] += share * gain[i];
-                second[(i, i)] -= share * inverse(i);
-                (0..r).for_each(|j| second[(j, i)] += share * gain[i] * gain[j]);
-            }
-        }
-        let outer = linalg::product(self.half.as_ref(), second.as_ref());
-        let mut spread = linalg::product(outer.as_ref(), self.half.transpose());
-        spread += faer::Scale(all) * &self.covariance;
-        (linalg::apply(self.half.as_ref(), &first), spread)
+impl Departure {
+    /// Whether it is one that source tasks have among themselves.
+    fn alike(self) -> bool {
+        self.free <= 0.0 && self.own <= RESIDUAL_SCALES[RESIDUAL_SCALES.len() - 1]
     }
-
-    fn best(&self) -> f64 {
-        self.scores
-            .iter()
-            .copied()
-            .fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
-/// The noise levels that are weighed: variance, and logarithm of its probability.
-fn noise_levels(noise: f64, root: &GramRoot, left: &[f64]) -> Vec<(f64, f64)> {
-    let half_octave = 0.5 * std::f64::consts::LN_2;
-    let steps = |variance: f64| ((variance / noise).max(1e-300).ln() / half_octave) as i32;
-    // At most everything that is not expected is noise, at least what no function explains.
-    let most = (root.rest + linalg::dot(left, left)) / root.rows.max(1.0);
-    let spare = root.rows - root.rank() as f64;
-    let least = if spare > 1.0 {
-        0.25 * root.rest / spare
-    } else {
-        f64::INFINITY
-    };
-    let first = steps(least).clamp(-MOST_NOISES, *NOISES.start());
-    let last = steps(4.0 * most).clamp(*NOISES.end(), MOST_NOISES);
-    (first..=last)
-        .map(|step| {
-            let factor = f64::from(step) * half_octave;
-            (noise * factor.exp(), log_tail(factor / SPREADS[1]))
-        })
-        .collect()
-}
-
-/// The logarithm of a t density, up to a constant.
-fn log_tail(value: f64) -> f64 {
-    -0.5 * (TAILS + 1.0) * (value * value / TAILS).ln_1p()
 }
 
 impl Prior {
@@ -166,35 +108,61 @@ impl Prior {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn belief(&self, rows: &Statistics, output: usize, weight: f64) -> Result<Belief> {
-        let root = GramRoot::of(rows, output);
-        if root.rank() == 0 {
-            return Ok(Belief {
-                mean: self.mean().to_vec(),
-                covariance: self.covariance(1.0, FREE * self.noise),
-                noise: self.noise,
-                freedom: NOISE_ROWS,
-            });
-        }
-        let left = root.less(self.mean());
-        let levels = noise_levels(self.noise, &root, &left);
-        let explanations = self.explanations(&root, &left, &levels, weight)?;
-        Ok(self.average(&explanations, &levels, weight, root.rows))
+        let told = self.told(rows, output, &[weight])?.pop();
+        Ok(told.map_or_else(|| self.untold(), |told| told.belief))
     }
 
-    /// All ways to depart that are worth a look.
-    fn explanations(
+    /// The same for several weights of rows, with how the task departs.
+    pub(super) fn told(
         &self,
-        root: &GramRoot,
-        left: &[f64],
-        levels: &[(f64, f64)],
-        weight: f64,
-    ) -> Result<Vec<Explanation>> {
-        let explain = |own: f64, free: f64, prior: f64| {
-            let prior = (prior, weight);
-            explanation(self.covariance(own, free), root, left, levels, prior)
-        };
-        let mut found = Vec::new();
-        let mut top = f64::NEG_INFINITY;
+        rows: &Statistics,
+        output: usize,
+        weights: &[f64],
+    ) -> Result<Vec<Told>> {
+        let root = GramRoot::of(rows, output);
+        if root.rank() == 0 {
+            let untold = || Told {
+                belief: self.untold(),
+                alike: 1.0,
+            };
+            return Ok(weights.iter().map(|_| untold()).collect());
+        }
+        let rows = Rows::new(self, &root);
+        let found = self.explanations(&rows, weights)?;
+        let mut sums: Vec<Sum> = (0..weights.len())
+            .map(|at| Sum::new(self.mean().len(), &found, at))
+            .collect();
+        for one in &found {
+            let shares: Vec<_> = sums.iter().map(|sum| sum.shares(one, &rows)).collect();
+            if shares.iter().all(Vec::is_empty) {
+                continue;
+            }
+            let half = rows.half(one);
+            for ((sum, shares), &weight) in sums.iter_mut().zip(&shares).zip(weights) {
+                sum.add(one, &half, shares, weight);
+            }
+        }
+        let sums = sums.into_iter().zip(weights);
+        Ok(sums
+            .map(|(sum, weight)| sum.told(self, weight * root.rows))
+            .collect())
+    }
+
+    /// What is known of a task without rows.
+    fn untold(&self) -> Belief {
+        Belief {
+            mean: self.mean().to_vec(),
+            covariance: self.covariance(1.0, FREE * self.noise),
+            noise: self.noise,
+            freedom: NOISE_ROWS,
+        }
+    }
+
+    /// All ways to depart that some weight of the rows asks to look at.
+    fn explanations(&self, rows: &Rows<'_>, weights: &[f64]) -> Result<Vec<Explanation>> {
+        let all = 0..weights.len();
+        let mut found: Vec<Explanation> = Vec::new();
+        let mut top = vec![f64::NEG_INFINITY; weights.len()];
         let mut scale = RESIDUAL_SCALES[0];
         let mut known = RESIDUAL_SCALES.iter();
         while scale <= LARGEST_SCALE {
@@ -202,23 +170,30 @@ impl Prior {
                 Some(&scale) => scale,
                 None => scale * NEXT_SCALE,
             };
-            let next = explain(scale, 0.0, log_tail(scale.ln() / SPREADS[0]))?;
-            let score = next.best();
+            let departure = Departure {
+                own: scale,
+                free: 0.0,
+            };
+            let log_prior = log_tail(scale.ln() / SPREADS[0], SCALE_TAILS);
+            let next = rows.explain(departure, log_prior, weights)?;
+            let done = known.len() == 0 && all.clone().all(|at| next.best(at) < top[at]);
+            all.clone()
+                .for_each(|at| top[at] = top[at].max(next.best(at)));
             found.push(next);
-            if known.len() == 0 && score < top {
+            if done {
                 break;
             }
-            top = top.max(score);
         }
-        let most = (root.rest + linalg::dot(left, left)) / root.rows.max(1.0);
-        let mut free = LARGEST_FREE * most.max(self.noise);
-        let mut fell = f64::NEG_INFINITY;
+        let mut free = LARGEST_FREE * rows.unexpected().max(self.noise);
+        let mut fell = vec![f64::NEG_INFINITY; weights.len()];
         for _ in 0..MOST_FREE {
-            let next = explain(1.0, free, FREE.ln())?;
-            let score = next.best();
-            let hopeless = score < top - HOPELESS && score < fell;
-            fell = score;
-            top = top.max(score);
+            let next = rows.explain(Departure { own: 1.0, free }, FREE.ln(), weights)?;
+            let scores: Vec<f64> = all.clone().map(|at| next.best(at)).collect();
+            let hopeless = all
+                .clone()
+                .all(|at| scores[at] < top[at] - HOPELESS && scores[at] < fell[at]);
+            all.clone().for_each(|at| top[at] = top[at].max(scores[at]));
+            fell = scores;
             found.push(next);
             if hopeless || free < 0.1 * self.noise {
                 break;
@@ -227,87 +202,90 @@ impl Prior {
         }
         Ok(found)
     }
-
-    /// The mean over all explanations and noise levels, by their weights.
-    fn average(
-        &self,
-        found: &[Explanation],
-        levels: &[(f64, f64)],
-        row_weight: f64,
-        rows: f64,
-    ) -> Belief {
-        let d = self.mean().len();
-        let top = found
-            .iter()
-            .map(Explanation::best)
-            .fold(f64::NEG_INFINITY, f64::max);
-        let weight = |score: f64| (score - top).exp();
-        let total: f64 = found
-            .iter()
-            .flat_map(|one| one.scores.iter().map(|&score| weight(score)))
-            .sum();
-        let (mut step, mut noise) = (vec![0.0; d], 0.0);
-        let mut covariance = Mat::<f64>::zeros(d, d);
-        for one in found.iter().filter(|one| one.best() > top - 2.0 * HOPELESS) {
-            let shares: Vec<(f64, f64)> = one
-                .scores
-                .iter()
-                .zip(levels)
-                .map(|(&score, (variance, _))| (weight(score) / total, *variance))
-                .filter(|(share, _)| *share > 1e-12)
-                .collect();
-            noise += shares
-                .iter()
-                .map(|(share, variance)| share * variance)
-                .sum::<f64>();
-            let (moved, spread) = one.moments(&shares, row_weight);
-            step.iter_mut()
-                .zip(&moved)
-                .for_each(|(sum, value)| *sum += value);
-            covariance += spread;
-        }
-        for j in 0..d {
-            (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
-        }
-        Belief {
-            mean: self.mean().iter().zip(&step).map(|(m, s)| m + s).collect(),
-            covariance: symmetric(&covariance),
-            noise,
-            freedom: row_weight * rows + NOISE_ROWS,
-        }
-    }
 }
 
-/// One way to depart, with the density of the rows at each noise level.
-fn explanation(
-    covariance: Mat<f64>,
-    root: &GramRoot,
-    left: &[f64],
-    levels: &[(f64, f64)],
-    (prior, weight): (f64, f64),
-) -> Result<Explanation> {
-    let spread = linalg::product(root.root.as_ref(), covariance.as_ref());
-    let kernel = linalg::product(spread.as_ref(), root.root.transpose());
-    let (values, vectors) = linalg::eigen(kernel.as_ref(), "a task's rows")?;
-    let values: Vec<f64> = values.into_iter().map(|value| value.max(0.0)).collect();
-    let turned = linalg::apply(vectors.transpose(), left);
-    let spare = root.rows - root.rank() as f64;
-    let score = |&(noise, log_prior): &(f64, f64)| {
-        let mut misfit = root.rest / noise + spare * noise.ln();
-        for (value, label) in values.iter().zip(&turned) {
-            let total = value + noise;
-            misfit += label * label / total + total.ln();
+/// The sum over all explanations and noise levels, by their weights, for one weight of the rows.
+struct Sum {
+    at: usize,
+    top: f64,
+    total: f64,
+    step: Vec<f64>,
+    spread: Mat<f64>,
+    noise: f64,
+    /// Share of all explanations, and of those that leave the task like the source tasks.
+    all: f64,
+    alike: f64,
+    /// Mean factors of what is a task's own, and of a free departure.
+    departure: Departure,
+}
+
+impl Sum {
+    fn new(d: usize, found: &[Explanation], at: usize) -> Self {
+        let best = found.iter().map(|one| one.best(at));
+        let top = best.fold(f64::NEG_INFINITY, f64::max);
+        let scores = found.iter().flat_map(|one| &one.scores[at]);
+        Self {
+            at,
+            top,
+            total: scores.map(|score| (score - top).exp()).sum(),
+            step: vec![0.0; d],
+            spread: Mat::zeros(d, d),
+            noise: 0.0,
+            all: 0.0,
+            alike: 0.0,
+            departure: Departure {
+                own: 0.0,
+                free: 0.0,
+            },
         }
-        prior + log_prior - 0.5 * weight * misfit
-    };
-    let scores = levels.iter().map(score).collect();
-    Ok(Explanation {
-        half: linalg::product(spread.transpose(), vectors.as_ref()),
-        covariance,
-        values,
-        left: turned,
-        scores,
-    })
+    }
+
+    /// The shares of an explanation with each noise variance, where they are worth adding.
+    fn shares(&self, one: &Explanation, rows: &Rows<'_>) -> Vec<(f64, f64)> {
+        let scores = one.scores[self.at].iter().zip(&rows.levels);
+        scores
+            .map(|(score, (variance, _))| ((score - self.top).exp() / self.total, *variance))
+            .filter(|(share, _)| *share > NEGLIGIBLE)
+            .collect()
+    }
+
+    fn add(&mut self, one: &Explanation, half: &Mat<f64>, shares: &[(f64, f64)], weight: f64) {
+        if shares.is_empty() {
+            return;
+        }
+        let share: f64 = shares.iter().map(|(share, _)| share).sum();
+        self.noise += shares.iter().map(|(share, v)| share * v).sum::<f64>();
+        self.all += share;
+        self.alike += if one.departure.alike() { share } else { 0.0 };
+        self.departure.own += share * one.departure.own;
+        self.departure.free += share * one.departure.free;
+        let (moved, spread) = one.moments(half, shares, weight);
+        self.step
+            .iter_mut()
+            .zip(&moved)
+            .for_each(|(sum, value)| *sum += value);
+        self.spread += spread;
+    }
+
+    /// The mean, for so many rows.
+    fn told(self, prior: &Prior, rows: f64) -> Told {
+        let (d, step) = (self.step.len(), &self.step);
+        let mut covariance = self.spread + faer::Scale(self.all) * &prior.common.covariance;
+        let Departure { own, free } = self.departure;
+        for j in 0..d {
+            covariance[(j, j)] += own * prior.own[j] + free * prior.free[j];
+            (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
+        }
+        Told {
+            belief: Belief {
+                mean: prior.mean().iter().zip(step).map(|(m, s)| m + s).collect(),
+                covariance: symmetric(&covariance),
+                noise: self.noise,
+                freedom: rows + NOISE_ROWS,
+            },
+            alike: self.alike,
+        }
+    }
 }
 
 /// The mean of a matrix and its transpose, without variances below zero.
@@ -316,214 +294,4 @@ fn symmetric(matrix: &Mat<f64>) -> Mat<f64> {
         let value = 0.5 * (matrix[(i, j)] + matrix[(j, i)]);
         if i == j { value.max(0.0) } else { value }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use rand_distr::{Distribution as _, StandardNormal};
-
-    use super::*;
-    use crate::data::Samples;
-    use crate::rng::{Purpose, Rng, derive};
-
-    const D: usize = 4;
-    const NOISE: f64 = 0.04;
-
-    fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
-        (0..n).map(|_| StandardNormal.sample(rng)).collect()
-    }
-
-    fn prior(rng: &mut Rng) -> Prior {
-        let root = Mat::from_fn(D, D, |_, _| {
-            let value: f64 = StandardNormal.sample(rng);
-            0.3 * value
-        });
-        Prior {
-            common: Posterior {
-                mean: normals(D, rng),
-                covariance: linalg::product(root.as_ref(), root.transpose()),
-            },
-            own: vec![0.1, 0.02, 0.02, 0.3],
-            free: vec![0.25; D],
-            noise: NOISE,
-        }
-    }
-
-    /// Rows of a function, with the labels' noise.
-    fn rows(
-        theta: &[f64],
-        n: usize,
-        noise: f64,
-        rng: &mut Rng,
-    ) -> (Mat<f64>, Vec<f64>, Statistics) {
-        let x = normals(n * D, rng);
-        let y: Vec<f64> = x
-            .chunks(D)
-            .zip(normals(n, rng))
-            .map(|(row, e)| linalg::dot(row, theta) + noise.sqrt() * e)
-            .collect();
-        let mut statistics = Statistics::new(D, 1);
-        let samples = Samples::new(x.clone(), D, y.clone(), 1).unwrap();
-        statistics.accumulate(&samples).unwrap();
-        (Mat::from_fn(n, D, |i, j| x[i * D + j]), y, statistics)
-    }
-
-    /// A function drawn from the prior, with factors of its parts.
-    fn draw(prior: &Prior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
-        let factor = linalg::cholesky(prior.covariance(own, free).as_ref(), "").unwrap();
-        let spread = linalg::apply(factor.lower().as_ref(), &normals(D, rng));
-        let mean = prior.mean().iter();
-        mean.zip(&spread).map(|(m, s)| m + s).collect()
-    }
-
-    /// The mean over explanations, by dense algebra over all rows.
-    #[test]
-    fn the_belief_is_the_mean_over_all_explanations() {
-        let rng = &mut derive(5, Purpose::Test, &[]);
-        for case in 0..20 {
-            let prior = prior(rng);
-            let theta = draw(&prior, [0.3, 10.0][case % 2], [0.0, 4.0][case / 2 % 2], rng);
-            let n = [3, 4, 9, 30][case % 4];
-            let (x, y, statistics) = rows(&theta, n, NOISE, rng);
-            let found = prior.belief(&statistics, 0, 1.0).unwrap();
-            let root = GramRoot::of(&statistics, 0);
-            let left = root.less(prior.mean());
-            let levels = noise_levels(NOISE, &root, &left);
-            let mut parts = Vec::new();
-            let left = Mat::from_fn(n, 1, |i, _| {
-                let row: Vec<f64> = (0..D).map(|j| x[(i, j)]).collect();
-                y[i] - linalg::dot(&row, prior.mean())
-            });
-            let mut add = |own: f64, free: f64, log_prior: f64| {
-                for &(noise, weight) in &levels {
-                    let covariance = prior.covariance(own, free);
-                    let half = linalg::product(x.as_ref(), covariance.as_ref());
-                    let mut kernel = linalg::product(half.as_ref(), x.transpose());
-                    (0..n).for_each(|i| kernel[(i, i)] += noise);
-                    let factor = linalg::cholesky(kernel.as_ref(), "").unwrap();
-                    let solved = factor.solve(left.as_ref());
-                    let misfit = linalg::inner(solved.as_ref(), left.as_ref()) + factor.log_det();
-                    let step = linalg::product(half.transpose(), solved.as_ref());
-                    let told =
-                        linalg::product(half.transpose(), factor.solve(half.as_ref()).as_ref());
-                    parts.push((log_prior + weight - 0.5 * misfit, step, covariance - told));
-                }
-            };
-            let explanations = prior
-                .explanations(&root, &root.less(prior.mean()), &levels, 1.0)
-                .unwrap();
-            // Which were looked at shows in their covariances.
-            let base = prior.covariance(0.0, 0.0);
-            for one in &explanations {
-                let (a, b) = (
-                    one.covariance[(0, 0)] - base[(0, 0)],
-                    one.covariance[(1, 1)] - base[(1, 1)],
-                );
-                let own = (a - b) / (prior.own[0] - prior.own[1]);
-                let free = (a - own * prior.own[0]) / prior.free[0];
-                let log_prior = if free > 1e-9 {
-                    FREE.ln()
-                } else {
-                    log_tail(own.ln() / SPREADS[0])
-                };
-                add(own, free.max(0.0), log_prior);
-            }
-            let top = parts
-                .iter()
-                .map(|(score, ..)| *score)
-                .fold(f64::NEG_INFINITY, f64::max);
-            let total: f64 = parts.iter().map(|(score, ..)| (score - top).exp()).sum();
-            let mut mean = [0.0; D];
-            for (score, step, _) in &parts {
-                let weight = (score - top).exp() / total;
-                (0..D).for_each(|i| mean[i] += weight * step[(i, 0)]);
-            }
-            let mut covariance = Mat::<f64>::zeros(D, D);
-            for (score, step, within) in &parts {
-                let weight = (score - top).exp() / total;
-                for j in 0..D {
-                    for i in 0..D {
-                        let apart = (step[(i, 0)] - mean[i]) * (step[(j, 0)] - mean[j]);
-                        covariance[(i, j)] += weight * (within[(i, j)] + apart);
-                    }
-                }
-            }
-            for i in 0..D {
-                let expected = prior.mean()[i] + mean[i];
-                assert!(
-                    (found.mean[i] - expected).abs() < 1e-6,
-                    "{case}: {} {expected}",
-                    found.mean[i]
-                );
-                for j in 0..D {
-                    let (a, b) = (found.covariance[(i, j)], covariance[(i, j)]);
-                    assert!((a - b).abs() < 1e-6, "{case}: {a} {b}");
-                }
-            }
-        }
-    }
-
-    /// A task that contradicts everything expected of it is still learnt from its own rows.
-    #[test]
-    fn scales_reach_as_far_as_the_labels_do() {
-        let rng = &mut derive(6, Purpose::Test, &[]);
-        for size in [1.0, 1e2, 1e4, 1e6] {
-            let mut prior = prior(rng);
-            prior.own = vec![1e-9; D];
-            prior.common.covariance = Mat::zeros(D, D);
-            let theta: Vec<f64> = prior.mean().iter().map(|m| -size * m).collect();
-            let (_, _, statistics) = rows(&theta, 12, NOISE, rng);
-            let found = prior.belief(&statistics, 0, 1.0).unwrap();
-            for (found, truth) in found.mean.iter().zip(&theta) {
-                assert!(
-                    (found - truth).abs() < 0.3 + 0.01 * size,
-                    "{size}: {found} {truth}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn rows_that_agree_leave_the_mean_where_it_is() {
-        let rng = &mut derive(8, Purpose::Test, &[]);
-        let mut prior = prior(rng);
-        prior.own = vec![1e-6; D];
-        prior.common.covariance = Mat::zeros(D, D);
-        let theta = prior.mean().to_vec();
-        let (mut error, mut alone) = (0.0, 0.0);
-        for _ in 0..20 {
-            let (_, _, statistics) = rows(&theta, 6, NOISE, rng);
-            let found = prior.belief(&statistics, 0, 1.0).unwrap();
-            let squares = found.mean.iter().zip(&theta).map(|(a, b)| (a - b).powi(2));
-            error += squares.sum::<f64>() / 20.0;
-            alone += D as f64 * NOISE / 6.0 / 20.0;
-        }
-        assert!(error < 0.05 * alone, "{error} {alone}");
-    }
-
-    /// Rows that count for less tell less, but no other noise.
-    #[test]
-    fn weights_of_rows_leave_the_noise_as_it_is() {
-        let rng = &mut derive(9, Purpose::Test, &[]);
-        let prior = prior(rng);
-        let theta = draw(&prior, 1.0, 0.0, rng);
-        let (_, _, statistics) = rows(&theta, 400, NOISE, rng);
-        for weight in [1.0, 0.3, 0.02] {
-            let found = prior.belief(&statistics, 0, weight).unwrap();
-            assert!(
-                (found.noise / NOISE).ln().abs() < 0.35,
-                "{weight}: {}",
-                found.noise
-            );
-        }
-    }
-
-    #[test]
-    fn without_rows_a_task_is_what_source_tasks_are() {
-        let prior = prior(&mut derive(7, Purpose::Test, &[]));
-        let found = prior.belief(&Statistics::new(D, 1), 0, 1.0).unwrap();
-        assert_eq!(found.mean, prior.mean());
-    }
 }
