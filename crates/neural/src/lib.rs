@@ -7,7 +7,7 @@
 //! | [`JointGd`] | a matrix or network and its task map together, by mini-batch steps, as published |
 //!
 //! A study takes them through [`NeuralConfig::oracle`] and [`JointGd::oracle`]; a study loaded from
-//! a file gets them back with [`attach`]. A Burn module of one's own is trained by implementing
+//! a file gets them back with [`register`] and [`taskscout::registry`], or with [`attach`]. A Burn module of one's own is trained by implementing
 //! [`Network`] and [`Architecture`] for it.
 //!
 //! ```
@@ -50,7 +50,7 @@ pub use joint_gd::JointGd;
 pub use network::{Architecture, MlpShape, Network, Perceptron, device};
 pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
-pub use oracle::{NeuralConfig, attach};
+pub use oracle::{NeuralConfig, PooledNetwork, attach, register};
 pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings};
 pub use trained::Trained;
 pub use widths::NeuralAuto;

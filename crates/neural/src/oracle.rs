@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use taskscout::model::Activation;
+use taskscout::registry::Registry;
 use taskscout::study::{External, Oracle, Study};
-use taskscout::train::Trainer;
+use taskscout::train::{Pooled, PooledOver, Trainer};
 use taskscout::{Error, Result};
 
 use crate::joint_gd::JointGd;
@@ -18,6 +19,8 @@ use crate::widths::NeuralAuto;
 const NEURAL: &str = "neural";
 /// The name of joint descent.
 const JOINT_GD: &str = "joint-gd";
+/// The name of partial pooling beside a network.
+const POOLED_NETWORK: &str = "pooled-network";
 
 /// The `neural` oracle, as files know it.
 ///
@@ -77,31 +80,84 @@ impl JointGd {
     }
 }
 
-/// Gives a study that was loaded from a file its oracle back, if it is one of this crate's.
+/// Partial pooling over the features and a network's outputs, as files know it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PooledNetwork {
+    /// How tasks are pooled.
+    pub pooled: Pooled,
+    /// The network.
+    pub network: NeuralConfig,
+}
+
+impl PooledNetwork {
+    /// The oracle for a study.
+    ///
+    /// # Errors
+    /// A setting out of range.
+    pub fn oracle(&self) -> Result<Oracle> {
+        External::new(POOLED_NETWORK, self, self.trainer()?).map(Oracle::External)
+    }
+
+    fn trainer(&self) -> Result<Arc<dyn Trainer>> {
+        Ok(Arc::new(PooledOver {
+            pooled: self.pooled.clone(),
+            network: self.network.trainer()?,
+        }))
+    }
+}
+
+/// Registers the oracles of this crate, so that studies which use them can be opened.
+///
+/// ```
+/// use taskscout::prelude::*;
+/// let mut registry = Registry::new();
+/// taskscout_neural::register(&mut registry)?;
+/// let oracle = registry.make_trainer("neural", serde_json::json!({}))?;
+/// let study = Study::builder(Space::ball(6, 1.0)?).inputs(3).trainer(oracle).k(2).build()?;
+/// assert_eq!(Study::restore_with(&study.snapshot()?, &registry)?.config().oracle.name(), "neural");
+/// # Ok::<(), taskscout::Error>(())
+/// ```
 ///
 /// # Errors
-/// Settings in the file that do not fit.
-pub fn attach(study: &mut Study) -> Result<()> {
-    let Oracle::External(external) = &study.config().oracle else {
-        return Ok(());
-    };
-    let unreadable = |error: serde_json::Error| {
+/// A name that is taken.
+pub fn register(registry: &mut Registry) -> Result<()> {
+    registry.trainer_with(NEURAL, |settings| read::<NeuralConfig>(settings)?.trainer())?;
+    registry.trainer_with(JOINT_GD, |settings| {
+        let joint: JointGd = read(settings)?;
+        joint.validate()?;
+        Ok(Arc::new(joint))
+    })?;
+    registry.trainer_with(POOLED_NETWORK, |settings| {
+        read::<PooledNetwork>(settings)?.trainer()
+    })?;
+    // The name and the settings of version 0.1.0.
+    registry.trainer_with("pooled", |settings| {
+        let (pooled, network) = read(settings)?;
+        PooledNetwork { pooled, network }.trainer()
+    })?;
+    Ok(())
+}
+
+fn read<P: serde::de::DeserializeOwned>(settings: &serde_json::Value) -> Result<P> {
+    serde_json::from_value(settings.clone()).map_err(|error| {
         Error::setting(
             "oracle.settings",
             format!("cannot be read: {error}; the study may come from another version"),
         )
+    })
+}
+
+/// Gives a study that was loaded from a file its oracle back.
+///
+/// # Errors
+/// Settings in the file that do not fit, or an oracle that is not one of this crate's.
+pub fn attach(study: &mut Study) -> Result<()> {
+    let Oracle::External(external) = &study.config().oracle else {
+        return Ok(());
     };
-    let trainer: Arc<dyn Trainer> = match external.name.as_str() {
-        NEURAL => serde_json::from_value::<NeuralConfig>(external.settings.clone())
-            .map_err(unreadable)?
-            .trainer()?,
-        JOINT_GD => {
-            let joint: JointGd =
-                serde_json::from_value(external.settings.clone()).map_err(unreadable)?;
-            joint.validate()?;
-            Arc::new(joint)
-        }
-        _ => return Ok(()),
-    };
-    study.attach_trainer(trainer)
+    let mut registry = Registry::new();
+    register(&mut registry)?;
+    let made = registry.make_trainer(&external.name, external.settings.clone())?;
+    study.attach_trainer(made.part()?)
 }

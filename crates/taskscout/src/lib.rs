@@ -24,51 +24,37 @@
 //! samples.
 //!
 //! ```
-//! use rand_distr::{Distribution, StandardNormal};
-//! use taskscout::data::Samples;
-//! use taskscout::features::FeatureMap;
-//! use taskscout::rng::{derive, Purpose, Rng};
-//! use taskscout::source::TaskSource;
-//! use taskscout::space::Space;
-//! use taskscout::strategy::{StrategyConfig, StrategyKind};
-//! use taskscout::study::{Study, StudyConfig};
-//! use taskscout::target::Target;
-//! use taskscout::task::Task;
+//! use taskscout::prelude::*;
 //!
 //! struct Tunnel;
 //!
 //! impl TaskSource for Tunnel {
-//!     fn sample(&mut self, fans: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-//!         let mut normal = || -> f64 { StandardNormal.sample(rng) };
-//!         let states: Vec<f64> = (0..3 * n).map(|_| normal()).collect();
+//!     fn sample(&mut self, fans: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
+//!         let states: Vec<f64> = (0..3 * n).map(|_| normal(rng)).collect();
 //!         let strength = fans[0] + 0.5 * fans[1];
-//!         let forces = states.chunks(3).map(|x| strength * (x[0] - x[2]) + 0.1 * normal()).collect();
+//!         let force = |x: &[f64]| strength * (x[0] - x[2]);
+//!         let forces = states.chunks(3).map(|x| force(x) + 0.1 * normal(rng)).collect();
 //!         Samples::new(states, 3, forces, 1)
 //!     }
 //! }
 //!
 //! let mut tunnel = Tunnel;
+//! let mut study = Study::builder(Space::ball(4, 1.0)?)
+//!     .inputs(3)
+//!     .target(Target::unknown("the wind of tomorrow"))
+//!     .k(1)
+//!     .build()?;
+//! let tomorrow = Task::point(vec![0.6, 0.8, 0.0, 0.0]);
 //! let mut rng = derive(7, Purpose::Collect, &[]);
-//! let mut study = Study::new(StudyConfig {
-//!     k: Some(1),
-//!     ..StudyConfig::new(
-//!         Space::ball(4, 1.0)?,
-//!         FeatureMap::identity(3)?,
-//!         vec![Target::unknown("the wind of tomorrow")],
-//!         StrategyConfig::new(StrategyKind::Aware),
-//!     )?
-//! })?;
-//! study.tell_target(0, &tunnel.sample(&Task::point(vec![0.6, 0.8, 0.0, 0.0]), 40, &mut rng)?)?;
+//! study.tell_target(0, &tunnel.sample(&tomorrow, 40, &mut rng)?)?;
 //!
-//! for round in 0..2 {
-//!     for item in study.ask(400)?.items {
-//!         println!("round {round}: {} samples at {:?}: {}", item.n, item.task.parameters(), item.reason);
-//!         study.tell(item.id, &tunnel.sample(&item.task, item.n, &mut rng)?)?;
-//!     }
+//! // Two rounds of 400 samples: ask, collect, tell.
+//! run(&mut study, &mut tunnel, &[400, 400], &mut ())?;
+//! for TrackedItem { item, round, .. } in study.items() {
+//!     println!("round {round}: {} samples at {:?}: {}", item.n, item.task.parameters(), item.reason);
 //! }
 //!
-//! let choice = &study.predictors()?[0];
-//! let force = &choice.candidates[0].coefficients[0];
+//! let force = &study.predictors()?[0].returned.coefficients[0];
 //! assert!((force[0] - 1.0).abs() < 0.1 && (force[2] + 1.0).abs() < 0.1);
 //! # Ok::<(), taskscout::Error>(())
 //! ```
@@ -82,7 +68,9 @@
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
 //! | [`design`], [`strategy`] | optimal designs, and the strategies that use them |
-//! | [`study`] | the loop |
+//! | [`study`], [`driver`] | the loop, and what turns it |
+//! | [`registry`] | spaces, features, strategies and trainers of one's own |
+//! | [`prelude`] | all that a program needs, in one `use` |
 //! | [`metric`], [`rng`], [`error`] | measures of success, derived generators, errors with a remedy |
 //!
 //! No file, socket or clock is touched, every draw derives from a seed, and results do not depend
@@ -90,12 +78,16 @@
 
 pub mod data;
 pub mod design;
+pub mod driver;
 pub mod error;
+mod extension;
 pub mod features;
 pub mod identify;
 mod linalg;
 pub mod metric;
 pub mod model;
+pub mod prelude;
+pub mod registry;
 pub mod rng;
 pub mod source;
 pub mod space;
@@ -106,6 +98,7 @@ pub mod task;
 pub mod train;
 
 pub use error::{Error, Result};
+pub use extension::Extension;
 
 /// The examples of the repository's front page, run as tests.
 #[cfg(doctest)]

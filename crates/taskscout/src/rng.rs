@@ -67,6 +67,20 @@ pub fn derive(seed: u64, purpose: Purpose, indices: &[u64]) -> Rng {
     Rng::from_seed(key)
 }
 
+/// A number drawn uniformly from `[0, 1)`.
+#[must_use]
+pub fn uniform(rng: &mut Rng) -> f64 {
+    use rand::RngExt as _;
+    rng.random()
+}
+
+/// A number drawn from the standard normal distribution.
+#[must_use]
+pub fn normal(rng: &mut Rng) -> f64 {
+    use rand_distr::Distribution as _;
+    rand_distr::StandardNormal.sample(rng)
+}
+
 /// SplitMix64's output function: a bijection of 64-bit words that spreads every bit.
 fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

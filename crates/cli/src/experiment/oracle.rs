@@ -1,10 +1,8 @@
 //! Which training oracle an experiment uses.
 
-use std::sync::Arc;
-
-use taskscout::study::{External, Oracle};
-use taskscout::train::{Exact, PooledOver, Staged};
-use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig};
+use taskscout::study::Oracle;
+use taskscout::train::{Exact, Staged};
+use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
 use super::config::LearnerConfig;
 use super::world::World;
@@ -32,12 +30,7 @@ pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> taskscout::Re
                 training: learner.neural.clone(),
             };
             let pooled = world.pooled();
-            let settings = (pooled.clone(), network.clone());
-            let over = PooledOver {
-                pooled,
-                network: network.trainer()?,
-            };
-            External::new("pooled", &settings, Arc::new(over)).map(Oracle::External)?
+            PooledNetwork { pooled, network }.oracle()?
         }
         OracleName::Pooled => Oracle::Pooled(world.pooled()),
     })

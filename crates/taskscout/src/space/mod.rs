@@ -39,6 +39,7 @@ mod form;
 mod landscape;
 mod list;
 mod one_hot;
+mod own;
 mod polish;
 mod product;
 mod region;
@@ -55,10 +56,12 @@ pub use boxed::AxisBox;
 pub use constrained::{Constrained, LinearConstraint};
 pub use list::List;
 pub use one_hot::OneHot;
+pub use own::OwnSpace;
 pub use product::Product;
 
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::registry::Registry;
 use crate::rng::Rng;
 use crate::task::{Task, TaskId};
 use region::Region;
@@ -85,6 +88,56 @@ pub struct Atom {
 }
 
 /// A set of tasks that data may be collected from.
+///
+/// ```
+/// use taskscout::prelude::*;
+///
+/// /// Winds on a circle: all directions, one speed.
+/// #[derive(Debug, serde::Deserialize)]
+/// struct Circle {
+///     speed: f64,
+/// }
+///
+/// impl TaskSpace for Circle {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///
+///     fn check(&self, task: &[f64]) -> Result<()> {
+///         let off = (task[0].hypot(task[1]) - self.speed).abs();
+///         if off < 1e-6 {
+///             return Ok(());
+///         }
+///         Err(Error::OutsideSpace {
+///             task: format!("{task:?}"),
+///             reason: format!("its speed is off by {off}"),
+///         })
+///     }
+///
+///     fn sample(&self, rng: &mut Rng) -> Result<Vec<f64>> {
+///         let angle = std::f64::consts::TAU * uniform(rng);
+///         Ok(vec![self.speed * angle.cos(), self.speed * angle.sin()])
+///     }
+///
+///     fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom> {
+///         // The best of many directions; `minimise` would do the same.
+///         let mut atom = self.minimise(&|task| -form.value(task), rng)?;
+///         atom.value = -atom.value;
+///         Ok(atom)
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.space::<Circle>("circle")?;
+/// let space = registry.make_space("circle", serde_json::json!({"speed": 3.7}))?;
+/// let mut study = Study::builder(space)
+///     .inputs(2)
+///     .target(Target::unknown("tomorrow"))
+///     .build()?;
+/// let plan = study.ask(20)?;
+/// assert!(plan.items.iter().all(|item| (item.task[0].hypot(item.task[1]) - 3.7).abs() < 1e-6));
+/// # Ok::<(), taskscout::Error>(())
+/// ```
 pub trait TaskSpace: std::fmt::Debug + Send + Sync {
     /// Number of parameters of a task.
     fn dim(&self) -> usize;
@@ -98,8 +151,27 @@ pub trait TaskSpace: std::fmt::Debug + Send + Sync {
     /// The task that maximises a quadratic form of its features.
     fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom>;
 
-    /// The task that minimises an objective, by scan where the space is finite, by search elsewhere.
-    fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom>;
+    /// The task that minimises an objective: the best of many draws, where the space knows nothing
+    /// better.
+    ///
+    /// # Errors
+    /// No draw with a finite value.
+    fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {
+        const DRAWS: usize = 4096;
+        let mut best: Option<Atom> = None;
+        for _ in 0..DRAWS {
+            let task = self.sample(rng)?;
+            let value = objective(&task);
+            if value.is_finite() && best.as_ref().is_none_or(|best| value < best.value) {
+                best = Some(Atom {
+                    task,
+                    value,
+                    exact: false,
+                });
+            }
+        }
+        best.ok_or_else(|| scan::no_finite_value("objective", DRAWS))
+    }
 
     /// Tasks uphill of some others, for a quadratic form.
     fn ascend(&self, _form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
@@ -134,6 +206,8 @@ pub enum Space {
     Product(Product),
     /// A space cut by linear constraints.
     Constrained(Constrained),
+    /// The user's own.
+    Own(OwnSpace),
 }
 
 impl Space {
@@ -276,7 +350,27 @@ impl Space {
             Self::OneHot(space) => space,
             Self::Product(space) => space,
             Self::Constrained(space) => space,
+            Self::Own(space) => space,
         }
+    }
+
+    /// Whether code of the user's own is there.
+    pub(crate) fn check_ready(&self) -> Result<()> {
+        match self {
+            Self::Own(space) => space.own().get().map(|_| ()),
+            Self::Product(space) => space.parts().iter().try_for_each(Self::check_ready),
+            Self::Constrained(space) => space.base().check_ready(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Attaches what is the user's own and was read from a file.
+    pub(crate) fn attach(&mut self, registry: &Registry) -> Result<()> {
+        if let Self::Own(space) = self {
+            let own = space.own();
+            *self = registry.make_space(&own.name, own.settings.clone())?;
+        }
+        Ok(())
     }
 
     /// The best atom where a formula or an enumeration gives it.
@@ -322,6 +416,9 @@ impl TaskSpace for Space {
 
     fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom> {
         form.check(self.dim())?;
+        if let Self::Own(space) = self {
+            return space.best_atom(form, rng);
+        }
         if let Some(atom) = self.closed_form(form)? {
             return Ok(atom);
         }
@@ -338,13 +435,17 @@ impl TaskSpace for Space {
     }
 
     fn ascend(&self, form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
-        search::ascend(self, form, tasks)
+        match self {
+            Self::Own(space) => space.ascend(form, tasks),
+            _ => search::ascend(self, form, tasks),
+        }
     }
 
     fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {
-        match self.region().listing() {
-            Some(listing) => scan::least(listing, objective),
-            None => search::minimise(self, objective, rng),
+        match (self, self.region().listing()) {
+            (Self::Own(space), _) => space.minimise(objective, rng),
+            (_, Some(listing)) => scan::least(listing, objective),
+            _ => search::minimise(self, objective, rng),
         }
     }
 

@@ -49,6 +49,21 @@ pub struct PlanItem {
     pub reason: String,
 }
 
+impl PlanItem {
+    /// An item of a strategy of one's own; the study gives it its number.
+    #[must_use]
+    pub fn new(task: Task, n: usize, stage: Stage, reason: &str) -> Self {
+        Self {
+            id: 0,
+            task,
+            n,
+            stage,
+            similarity: None,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
 /// What to collect next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -112,6 +127,15 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// A decision for some items.
+    #[must_use]
+    pub fn of(items: Vec<PlanItem>) -> Self {
+        Self {
+            items,
+            exploration: None,
+        }
+    }
+
     /// Adds a design's tasks with `n` samples in all.
     pub(crate) fn add(
         &mut self,
@@ -283,15 +307,9 @@ impl PlanContext<'_> {
 ///
 /// impl Strategy for Favourite {
 ///     fn plan(&self, context: &PlanContext<'_>) -> taskscout::Result<Decision> {
-///         let item = PlanItem {
-///             id: 0,
-///             task: self.0.clone(),
-///             n: context.budget,
-///             stage: Stage::Explore,
-///             similarity: None,
-///             reason: "the favourite".into(),
-///         };
-///         Ok(Decision { items: vec![item], exploration: None })
+///         let (task, n) = (self.0.clone(), context.budget);
+///         let item = PlanItem::new(task, n, Stage::Explore, "the favourite");
+///         Ok(Decision::of(vec![item]))
 ///     }
 /// }
 /// ```

@@ -42,7 +42,8 @@ impl Round<'_> {
         exploration: Option<&TaskDesign>,
     ) -> Result<Decision> {
         // Only this strategy samples the nearest tasks, and they take a search.
-        let aware = self.study.config.strategy.kind == StrategyKind::Aware;
+        let config = &self.study.config;
+        let aware = config.own_strategy.is_none() && config.strategy.kind == StrategyKind::Aware;
         let knowledge = match &self.knowledge {
             Some(knowledge) if aware => Some(Knowledge {
                 nearest: self.study.nearest(knowledge.model, budget, space)?,
@@ -107,7 +108,11 @@ impl Study {
             None => None,
         };
         let budget = room.as_ref().map_or(asked, |room| asked.min(room.total()));
-        let strategy = self.config.strategy.build();
+        let built = self.config.strategy.build();
+        let strategy: &dyn Strategy = match &self.config.own_strategy {
+            Some(own) => own.get()?,
+            None => built.as_ref(),
+        };
         let mut warming_up = strategy.needs_model() && self.warming_up()?;
         let mut trouble = None;
         let model = if strategy.needs_model() && !warming_up {
@@ -149,7 +154,7 @@ impl Study {
         };
         let round = Round {
             study: self,
-            strategy: strategy.as_ref(),
+            strategy,
             warming_up,
             knowledge,
             given,

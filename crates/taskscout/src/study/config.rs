@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Collection;
 use crate::error::{Error, Result};
+use crate::extension::Extension;
 use crate::features::{FeatureMap, Features as _, apply_row};
+use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
-use crate::strategy::{StrategyConfig, WarmUp};
+use crate::strategy::{Strategy, StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
 use crate::train::{Exact, Pooled, Staged, Trainer};
 use std::sync::Arc;
@@ -31,6 +33,9 @@ pub struct StudyConfig {
     pub k: Option<usize>,
     /// How tasks are chosen.
     pub strategy: StrategyConfig,
+    /// A strategy of the user's own, which plans instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_strategy: Option<Extension<dyn Strategy>>,
     /// When the warm-up ends.
     #[serde(default)]
     pub warm_up: WarmUp,
@@ -82,59 +87,7 @@ pub enum Oracle {
 }
 
 /// An oracle from outside this crate: a neural network's, or the user's own.
-///
-/// ```
-/// use std::sync::Arc;
-/// use taskscout::study::{External, Oracle};
-/// use taskscout::train::Exact;
-/// let oracle = Oracle::External(External::new("stiff", &(), Arc::new(Exact {
-///     lambda: Some(10.0),
-///     ..Exact::default()
-/// }))?);
-/// assert_eq!(oracle.name(), "stiff");
-/// # Ok::<(), taskscout::Error>(())
-/// ```
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct External {
-    /// Its name.
-    pub name: String,
-    /// Its settings, as it wrote them.
-    #[serde(default)]
-    pub settings: serde_json::Value,
-    #[serde(skip)]
-    trainer: Option<Arc<dyn Trainer>>,
-}
-
-impl External {
-    /// An oracle under a name, with the settings that a file should keep.
-    ///
-    /// # Errors
-    /// Settings that cannot be written.
-    pub fn new(
-        name: impl Into<String>,
-        settings: &impl Serialize,
-        trainer: Arc<dyn Trainer>,
-    ) -> Result<Self> {
-        let settings = serde_json::to_value(settings).map_err(|error| {
-            Error::setting(
-                "oracle",
-                format!("has settings that cannot be kept: {error}"),
-            )
-        })?;
-        Ok(Self {
-            name: name.into(),
-            settings,
-            trainer: Some(trainer),
-        })
-    }
-}
-
-impl PartialEq for External {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.settings == other.settings
-    }
-}
+pub type External = Extension<dyn Trainer>;
 
 impl Default for Oracle {
     fn default() -> Self {
@@ -159,12 +112,7 @@ impl Oracle {
             Self::Exact(exact) => Ok(exact),
             Self::Mllam(staged) => Ok(staged),
             Self::Pooled(pooled) => Ok(pooled),
-            Self::External(external) => external.trainer.as_deref().ok_or_else(|| {
-                Error::State(format!(
-                    "the oracle `{}` is not part of the study's file: attach it before going on",
-                    external.name
-                ))
-            }),
+            Self::External(external) => external.get(),
         }
     }
 
@@ -179,7 +127,7 @@ impl Oracle {
     pub(super) fn attach(&mut self, trainer: Arc<dyn Trainer>) -> Result<()> {
         match self {
             Self::External(external) => {
-                external.trainer = Some(trainer);
+                external.attach(trainer);
                 Ok(())
             }
             _ => Err(Error::State(format!(
@@ -209,6 +157,7 @@ impl StudyConfig {
             targets,
             k: None,
             strategy,
+            own_strategy: None,
             warm_up: WarmUp::default(),
             stable_model: false,
             oracle: Oracle::default(),
@@ -237,7 +186,41 @@ impl StudyConfig {
     pub(super) fn check_ready(&self) -> Result<()> {
         self.task_features.check_ready()?;
         self.input_features.check_ready()?;
+        self.space.check_ready()?;
+        if let Some(own) = &self.own_strategy {
+            own.get()?;
+        }
         self.oracle.trainer().map(|_| ())
+    }
+
+    /// Attaches what is the user's own and was read from a file.
+    pub(super) fn attach(&mut self, registry: &Registry) -> Result<()> {
+        for map in [&mut self.task_features, &mut self.input_features] {
+            if let FeatureMap::Custom(custom) = map {
+                custom.attach(registry.make_features(custom.name())?)?;
+            }
+        }
+        self.space.attach(registry)?;
+        if let Some(own) = &mut self.own_strategy {
+            *own = registry.make_strategy(&own.name, own.settings.clone())?;
+        }
+        if let Oracle::External(external) = &mut self.oracle {
+            *external = registry.make_trainer(&external.name, external.settings.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Whether tasks are chosen by what was learnt.
+    fn is_active(&self) -> bool {
+        match &self.own_strategy {
+            Some(own) => own.get().is_ok_and(Strategy::needs_model),
+            None => self.strategy.kind.is_active(),
+        }
+    }
+
+    /// Whether a target must be named.
+    fn needs_target(&self) -> bool {
+        self.own_strategy.is_none() && self.strategy.kind.needs_target()
     }
 
     /// Checks all that can be checked of a study whose own feature maps are not attached yet.
@@ -258,7 +241,7 @@ impl StudyConfig {
                 "is 0: a sample needs at least one output",
             ));
         }
-        if self.outputs > 1 && self.strategy.kind.is_active() {
+        if self.outputs > 1 && self.is_active() {
             return Err(Error::setting(
                 "outputs",
                 "is above 1, which active strategies cannot plan for: use `passive`",
@@ -275,7 +258,7 @@ impl StudyConfig {
             }
             Oracle::Exact(_) | Oracle::External(_) => {}
         }
-        if self.targets.is_empty() && self.strategy.kind.needs_target() {
+        if self.targets.is_empty() && self.needs_target() {
             return Err(Error::setting(
                 "targets",
                 format!(
@@ -296,11 +279,14 @@ impl StudyConfig {
             }
             target.validate(self.space.dim(), self.source_features())?;
         }
-        let active = self.strategy.kind.is_active();
-        if self.strategy.kind.needs_finite_space() && self.space.count().is_none() {
+        let active = self.is_active();
+        let ours = self.own_strategy.is_none();
+        if ours && self.strategy.kind.needs_finite_space() && self.space.count().is_none() {
             return Err(crate::strategy::not_finite());
         }
-        self.strategy.check_targets(&self.space, &self.targets)?;
+        if ours {
+            self.strategy.check_targets(&self.space, &self.targets)?;
+        }
         let tasks = if active {
             self.source_features()
         } else {

@@ -10,6 +10,7 @@ use super::event::{BatchId, Event};
 use super::{Command, Study};
 use crate::data::Samples;
 use crate::error::{Error, Result};
+use crate::registry::Registry;
 use crate::strategy::Plan;
 use crate::task::Task;
 
@@ -110,6 +111,16 @@ impl StudyFile {
         Ok(study)
     }
 
+    /// The same with what is the user's own attached, by its name.
+    ///
+    /// # Errors
+    /// As [`StudyFile::open`], and a name that is not registered.
+    pub fn open_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
+        let mut file = Self::open(path)?;
+        file.study.attach(registry)?;
+        Ok(file)
+    }
+
     /// Bytes of an incomplete event that were left out when the file was opened.
     #[must_use]
     pub fn dropped(&self) -> usize {
@@ -130,7 +141,7 @@ impl StudyFile {
         self.append(event)
     }
 
-    fn append(&mut self, event: Event) -> Result<Option<BatchId>> {
+    pub(crate) fn append(&mut self, event: Event) -> Result<Option<BatchId>> {
         let bytes = event.to_bytes()?;
         if let Err(error) = self.file.write_all(&bytes) {
             // What was written of it goes again, so that later events stay readable.

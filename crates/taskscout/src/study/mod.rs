@@ -7,6 +7,7 @@
 
 mod apply;
 mod ask;
+mod builder;
 mod collection;
 mod command;
 mod config;
@@ -25,6 +26,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use apply::Recorded;
+pub use builder::StudyBuilder;
 pub use collection::Collection;
 pub use command::Command;
 pub use config::{External, Oracle, StudyConfig};
@@ -37,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Samples, TaskData};
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::strategy::{PlanItem, TaskDesign};
+use crate::strategy::{PlanItem, Strategy, TaskDesign};
 use crate::train::Trainer;
 
 /// How far the collection of a plan item has come.
@@ -72,20 +74,11 @@ pub struct TrackedItem {
 /// A collection campaign: ask for a plan, tell what came back, ask again.
 ///
 /// ```
-/// use taskscout::features::FeatureMap;
-/// use taskscout::source::TaskSource;
-/// # use taskscout::data::Samples;
-/// use taskscout::space::Space;
-/// use taskscout::strategy::{StrategyConfig, StrategyKind};
-/// use taskscout::study::{Study, StudyConfig};
-/// use taskscout::target::Target;
-/// use taskscout::task::Task;
-/// # use rand_distr::{Distribution, StandardNormal};
-/// # use taskscout::rng::{derive, Purpose, Rng};
+/// use taskscout::prelude::*;
 /// # struct Tunnel;
 /// # impl TaskSource for Tunnel {
-/// #     fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-/// #         let x: Vec<f64> = (0..3 * n).map(|_| StandardNormal.sample(rng)).collect();
+/// #     fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
+/// #         let x: Vec<f64> = (0..3 * n).map(|_| normal(rng)).collect();
 /// #         let c = task[0] + 0.5 * task[1];
 /// #         let y = x.chunks(3).map(|row| c * (row[0] - row[2])).collect();
 /// #         Samples::new(x, 3, y, 1)
@@ -93,19 +86,15 @@ pub struct TrackedItem {
 /// # }
 /// # let mut tunnel = Tunnel;
 /// # let mut rng = derive(0, Purpose::Collect, &[]);
-/// let mut study = Study::new(StudyConfig {
-///     k: Some(1),
-///     ..StudyConfig::new(
-///         Space::ball(4, 1.0)?,
-///         FeatureMap::identity(3)?,
-///         vec![Target::unknown("tomorrow")],
-///         StrategyConfig::new(StrategyKind::Aware),
-///     )?
-/// })?;
-/// study.tell_target(0, &tunnel.sample(&Task::point(vec![0.6, 0.8, 0.0, 0.0]), 40, &mut rng)?)?;
+/// let mut study = Study::builder(Space::ball(4, 1.0)?)
+///     .inputs(3)
+///     .target(Target::unknown("tomorrow"))
+///     .k(1)
+///     .build()?;
+/// let tomorrow = Task::point(vec![0.6, 0.8, 0.0, 0.0]);
+/// study.tell_target(0, &tunnel.sample(&tomorrow, 40, &mut rng)?)?;
 /// for _round in 0..2 {
-///     let plan = study.ask(200)?;
-///     for item in &plan.items {
+///     for item in study.ask(200)?.items {
 ///         study.tell(item.id, &tunnel.sample(&item.task, item.n, &mut rng)?)?;
 ///     }
 /// }
@@ -152,6 +141,23 @@ impl Study {
     /// A map of other dimensions, or a study whose task map is not the user's own.
     pub fn attach_task_features(&mut self, map: Arc<dyn Features>) -> Result<()> {
         self.config.task_features.attach(map)
+    }
+
+    /// Attaches a strategy of the user's own again, after loading.
+    ///
+    /// # Errors
+    /// A study whose strategy is not the user's own.
+    pub fn attach_strategy(&mut self, strategy: Arc<dyn Strategy>) -> Result<()> {
+        match &mut self.config.own_strategy {
+            Some(own) => {
+                own.attach(strategy);
+                Ok(())
+            }
+            None => Err(Error::State(format!(
+                "the strategy `{}` is complete as it is: only one of your own is attached",
+                self.config.strategy.kind
+            ))),
+        }
     }
 
     /// Attaches an oracle from outside this crate again, after loading.

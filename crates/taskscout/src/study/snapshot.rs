@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::Study;
 use super::event::Event;
+use super::fits::Cache;
 use super::legacy::Legacy;
 use crate::error::{Error, Result};
+use crate::registry::Registry;
 
 /// What the bytes of a study begin with.
 const HEAD: &[u8] = b"taskscout study ";
@@ -53,6 +55,29 @@ impl Study {
             ));
         }
         Ok(study)
+    }
+
+    /// The same with what is the user's own attached, by its name.
+    ///
+    /// # Errors
+    /// As [`Study::restore`], and a name that is not registered.
+    pub fn restore_with(bytes: &[u8], registry: &Registry) -> Result<Self> {
+        let mut study = Self::restore(bytes)?;
+        study.attach(registry)?;
+        Ok(study)
+    }
+
+    /// Attaches what is the user's own and was read from a file, by its name.
+    ///
+    /// # Errors
+    /// A name that is not registered, or something that does not fit what was saved.
+    pub fn attach(&mut self, registry: &Registry) -> Result<()> {
+        let mut config = self.config.clone();
+        config.attach(registry)?;
+        config.validate()?;
+        self.config = config;
+        self.cache = Cache::default();
+        Ok(())
     }
 
     /// The study of all complete events of a snapshot, and how many bytes they take: what a program

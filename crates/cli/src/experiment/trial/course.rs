@@ -64,6 +64,7 @@ pub(crate) fn study_config(
             exploit: learner.exploit(world.task_features().is_identity()),
             given: learner.given,
         },
+        own_strategy: None,
         warm_up: prepared.rounds.warm_up,
         stable_model: learner.stable_model,
         oracle: oracle::build(learner, world)?,
