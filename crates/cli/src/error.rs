@@ -118,7 +118,9 @@ impl CliError {
 impl From<taskscout::Error> for CliError {
     fn from(error: taskscout::Error) -> Self {
         match error {
-            taskscout::Error::Numerical { .. } => Self::Failure(error.to_string()),
+            taskscout::Error::Numerical { .. }
+            | taskscout::Error::Io { .. }
+            | taskscout::Error::Source { .. } => Self::Failure(error.to_string()),
             _ => Self::Input(error.to_string()),
         }
     }

@@ -90,7 +90,7 @@ pub enum Error {
     #[error("{0}")]
     State(String),
     /// A file or folder could not be read or written.
-    #[error("{place}: {message}")]
+    #[error("{place} failed: {message}")]
     Io {
         /// Which, and what was being done.
         place: String,
@@ -98,7 +98,7 @@ pub enum Error {
         message: String,
     },
     /// Where data come from did not give them: a simulator, a program, a log.
-    #[error("{place}: {message}")]
+    #[error("{place} failed: {message}")]
     Source {
         /// The source, and the task where it matters.
         place: String,

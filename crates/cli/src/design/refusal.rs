@@ -50,7 +50,7 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
         Error::NotFinite { place, value } => format!(
             "{place} of {whose} is {value}: its features are too large for a number, so rescale the parameters"
         ),
-        error @ Error::Numerical { .. } => return error.into(),
+        error @ (Error::Numerical { .. } | Error::Io { .. }) => return error.into(),
         error => error.to_string(),
     };
     CliError::Input(message)

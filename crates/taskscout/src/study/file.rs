@@ -66,9 +66,9 @@ impl StudyFile {
         let bytes = study.snapshot()?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create_new(true).open(&path);
-        let mut file = file.map_err(|error| failed(&path, "creating it", &error))?;
+        let mut file = file.map_err(|error| failed(&path, "creating", &error))?;
         let written = file.write_all(&bytes).and_then(|()| file.sync_all());
-        written.map_err(|error| failed(&path, "writing the study", &error))?;
+        written.map_err(|error| failed(&path, "writing the study to", &error))?;
         Ok(Self {
             study,
             path,
@@ -86,10 +86,10 @@ impl StudyFile {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let file = OpenOptions::new().read(true).write(true).open(&path);
-        let mut file = file.map_err(|error| failed(&path, "opening it", &error))?;
+        let mut file = file.map_err(|error| failed(&path, "opening", &error))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
-            .map_err(|error| failed(&path, "reading the study", &error))?;
+            .map_err(|error| failed(&path, "reading the study in", &error))?;
         let (study, used) = Study::recover(&bytes).map_err(|error| match error {
             Error::Unreadable { what, problem } => {
                 Error::unreadable(format!("{}: {what}", path.display()), problem)
@@ -146,7 +146,7 @@ impl StudyFile {
         if let Err(error) = self.file.write_all(&bytes) {
             // What was written of it goes again, so that later events stay readable.
             let _ = self.cut();
-            return Err(failed(&self.path, "writing an event", &error));
+            return Err(failed(&self.path, "writing an event to", &error));
         }
         let known = self.study.apply(event);
         match known {
@@ -167,7 +167,7 @@ impl StudyFile {
         let done = self.file.set_len(self.length);
         done.and_then(|()| self.file.seek(end))
             .map(|_| ())
-            .map_err(|error| failed(&self.path, "cutting an incomplete event", &error))
+            .map_err(|error| failed(&self.path, "cutting an incomplete event off", &error))
     }
 
     /// Writes the whole study anew, beside the file and then in its place.
@@ -184,7 +184,7 @@ impl StudyFile {
             std::fs::rename(&beside, &self.path)?;
             Ok(file)
         });
-        self.file = written.map_err(|error| failed(&self.path, "writing the study", &error))?;
+        self.file = written.map_err(|error| failed(&self.path, "writing the study to", &error))?;
         self.length = bytes.len() as u64;
         Ok(())
     }
@@ -195,7 +195,7 @@ impl StudyFile {
     /// A disk that fails.
     pub fn sync(&self) -> Result<()> {
         let synced = self.file.sync_data();
-        synced.map_err(|error| failed(&self.path, "writing to the disk", &error))
+        synced.map_err(|error| failed(&self.path, "syncing", &error))
     }
 
     /// [`Study::ask`].
@@ -330,8 +330,5 @@ impl Deref for StudyFile {
 }
 
 fn failed(path: &Path, doing: &str, error: &std::io::Error) -> Error {
-    Error::io(
-        path.display().to_string(),
-        format!("{doing} failed: {error}"),
-    )
+    Error::io(format!("{doing} {}", path.display()), error)
 }

@@ -72,7 +72,7 @@ pub(super) fn simulate(
         let row = pilot.step(&mut body, &course, time_s, &mut rng);
         let off = norm(sub(row.position_m, row.wanted_position_m));
         if off.is_nan() || off > LOST_M {
-            return Err(Error::numerical(
+            return Err(Error::source(
                 format!("the flight {} at {time_s:.2} s", flight.file_name()),
                 format!(
                     "it is {off:.1} m off its course; take a weaker wind or a vehicle of more thrust"

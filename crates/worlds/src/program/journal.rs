@@ -233,7 +233,7 @@ fn append(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 fn unusable(path: &Path, verb: &str, error: &std::io::Error) -> Error {
-    Error::numerical(
+    Error::io(
         format!("keeping the rows of a program in {}", path.display()),
         format!("cannot {verb} it: {error}; check the folder and run again with --resume"),
     )

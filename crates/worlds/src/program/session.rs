@@ -181,7 +181,7 @@ impl Session {
             let words = words.join(" | ");
             problem.push_str(&format!("; its standard error ends with: {words}"));
         }
-        Error::numerical(format!("the program `{}`, {when},", self.program), problem)
+        Error::source(format!("the program `{}`, {when},", self.program), problem)
     }
 
     /// Ends the conversation: the program is told that nothing more comes, and ended if it does not

@@ -432,7 +432,7 @@ impl World for ProgramWorld {
 
     fn open(&self, collected: &Path, trial: &str) -> taskscout::Result<Option<Box<dyn World>>> {
         std::fs::create_dir_all(collected).map_err(|error| {
-            Error::numerical(
+            Error::io(
                 format!("making the folder {}", collected.display()),
                 format!("{error}; give another --out"),
             )
