@@ -105,6 +105,11 @@ pub use extension::Extension;
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
 
+/// The examples of the book's page on studies.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/studies.md")]
+struct Studies;
+
 /// The example of the book's page on identification.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/identification.md")]
