@@ -270,3 +270,46 @@ fn what_is_derived_is_derived_once_and_again_after_news() {
         &study.predictors().unwrap()
     ));
 }
+
+/// A design beside what is given is better for the sum than one that ignores it, on a ball of many
+/// parameters.
+#[test]
+fn designs_beside_what_is_given_are_best_for_the_sum() {
+    use faer::Mat;
+    use taskscout::design::{Criterion, Need, Problem, ball, solve_space};
+    let (k, d) = (4, 30);
+    let mut rng = derive(9, Purpose::Test, &[]);
+    let map = Mat::from_fn(k, d, |i, _| {
+        let z: f64 = StandardNormal.sample(&mut rng);
+        z / (1.0 + 3.0 * i as f64)
+    });
+    let mut given = Mat::<f64>::zeros(k, k);
+    for i in 0..k {
+        given[(i, i)] = [8.0, 2.0, 0.05, 0.01][i];
+    }
+    let need = Mat::<f64>::identity(k, k);
+    let features = FeatureMap::identity(d).unwrap();
+    let problem = Problem {
+        given: Some(given.as_ref()),
+        ..Problem::new(Criterion::Trace, Need::Moment(need.as_ref()))
+    };
+    let space = Space::ball(d, 1.0).unwrap();
+    let beside = solve_space(&space, &features, Some(map.as_ref()), &problem, &mut rng).unwrap();
+    let alone = ball::optimal(map.as_ref(), need.as_ref(), Criterion::Trace, 1.0).unwrap();
+    let value = |information: Mat<f64>| {
+        let sum = information + &given;
+        Criterion::Trace.value(sum.as_ref(), need.as_ref()).unwrap()
+    };
+    let (ours, theirs) = (value(beside.information()), value(alone.information()));
+    assert!(ours < theirs, "{ours} {theirs}");
+    assert!(
+        (ours - beside.objective).abs() < 1e-6 * ours,
+        "{ours} {}",
+        beside.objective
+    );
+    assert!(
+        beside.gap().is_some_and(|gap| gap < 1e-3),
+        "{:?}",
+        beside.gap()
+    );
+}

@@ -296,7 +296,15 @@ fn settle(
             only.clone(),
             "no source task of the same kind is known, so the target's own rows are taken".into(),
         ),
-        None => (only.clone(), too_few(rows, candidates[lead].predictor.kind)),
+        None => {
+            let mut reason = too_few(rows, candidates[lead].predictor.kind);
+            if let Some(times) = contradiction(data, target, &candidates[lead])? {
+                reason.push_str(&format!(
+                    "; the target's rows contradict it by {times:.1} standard deviations, so do not rely on it before there are more rows"
+                ));
+            }
+            (only.clone(), reason)
+        }
     };
     // Different networks have no mean: the favourite stands for them.
     let (weights, returned) = match stacking::mean(&candidates, &weights, lead) {
@@ -323,6 +331,25 @@ fn favourite(candidates: &[Candidate], belongs: bool) -> Option<usize> {
         .flatten()
         .or_else(|| of(PredictorKind::Shared))
         .or_else(|| (!candidates.is_empty()).then_some(0))
+}
+
+/// Standard deviations beyond which a target's rows speak against what is taken for it.
+const CONTRADICTION: f64 = 3.0;
+
+/// How far a target's rows are from what a candidate expects of them, in standard deviations, if that is
+/// too far. Rows that are too few to leave some out may still be far from a candidate that hardly follows them.
+fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Result<Option<f64>> {
+    let rows = data.target_statistics(target, TargetRows::All)?;
+    let labels = (rows.count() * rows.outputs()) as f64;
+    let (mut squares, mut expected) = (0.0, 0.0);
+    for (output, belief) in candidate.beliefs.iter().enumerate() {
+        squares += rows.residual(output, &belief.mean).max(0.0);
+        expected += belief.variance_on(&rows).max(0.0) + rows.count() as f64 * belief.noise;
+    }
+    let times = (squares / expected).sqrt();
+    // So few rows may well be a little off.
+    let limit = CONTRADICTION * (1.0 + 1.0 / labels).sqrt();
+    Ok((times.is_finite() && times > limit).then_some(times))
 }
 
 /// Why the favourite is taken.
