@@ -100,6 +100,12 @@ impl Source {
             }
         };
         if let Some(study) = &study {
+            let outputs = study.config().outputs;
+            if outputs > 1 {
+                return Err(CliError::Input(format!(
+                    "the study has {outputs} outputs, and a campaign is planned for one: ask the study itself, whose settings take costs, limits and batches"
+                )));
+            }
             let needs = study.needs()?;
             source.lens.map = Some(needs.map.clone());
             source.lens.row_name = "learnt direction".into();

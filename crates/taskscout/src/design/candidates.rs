@@ -101,29 +101,7 @@ impl<'a> Candidates<'a> {
     /// As many limits as candidates are needed, none negative or NaN, and together they must allow
     /// the whole budget to be spent.
     pub fn with_limits(mut self, limits: Vec<f64>) -> Result<Self> {
-        Error::check_length("`limits`", self.len(), limits.len())?;
-        if let Some(row) = limits
-            .iter()
-            .position(|&limit| limit.is_nan() || limit < 0.0)
-        {
-            return Err(Error::setting(
-                "limits",
-                format!(
-                    "of candidate {row} is {}: a limit must be at least 0",
-                    limits[row]
-                ),
-            ));
-        }
-        let total: f64 = limits.iter().map(|limit| limit.min(1.0)).sum();
-        if total < 1.0 - 1e-9 {
-            return Err(Error::setting(
-                "limits",
-                format!(
-                    "allow only {:.1} % of the budget to be spent: lower the budget, or allow more of some task",
-                    100.0 * total
-                ),
-            ));
-        }
+        check_limits(self.len(), &limits)?;
         self.limits = Some(limits);
         Ok(self)
     }
@@ -207,6 +185,34 @@ impl<'a> Candidates<'a> {
     pub(super) fn whole(&self) -> &[f64] {
         &self.whole
     }
+}
+
+/// Whether so many candidates can have these largest shares of a budget.
+pub(super) fn check_limits(count: usize, limits: &[f64]) -> Result<()> {
+    Error::check_length("`limits`", count, limits.len())?;
+    if let Some(row) = limits
+        .iter()
+        .position(|&limit| limit.is_nan() || limit < 0.0)
+    {
+        return Err(Error::setting(
+            "limits",
+            format!(
+                "of candidate {row} is {}: a limit must be at least 0",
+                limits[row]
+            ),
+        ));
+    }
+    let total: f64 = limits.iter().map(|limit| limit.min(1.0)).sum();
+    if total < 1.0 - 1e-9 {
+        return Err(Error::setting(
+            "limits",
+            format!(
+                "allow only {:.1} % of the budget to be spent: lower the budget, or allow more of some task",
+                100.0 * total
+            ),
+        ));
+    }
+    Ok(())
 }
 
 /// The largest magnitude in each column; NaN where a column holds one.

@@ -13,7 +13,7 @@ use std::cell::Cell;
 use faer::{Mat, MatRef};
 
 use super::frame::{Factor, Frame};
-use super::master::{Dual, Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support};
+use super::master::{Dual, Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support, weighted};
 use super::{Criterion, Problem, warm};
 use crate::error::{Error, Result};
 use crate::linalg::{self, wide};
@@ -42,7 +42,8 @@ pub(super) enum Key {
 #[derive(Debug, Clone)]
 pub(super) struct Atom {
     pub(super) key: Key,
-    /// Its embedding in the frame, divided by the root of its cost.
+    /// Its embedding in the frame, divided by the root of its cost; of several outputs, one column
+    /// after the other.
     pub(super) column: Vec<f64>,
     /// The largest share it may have.
     pub(super) limit: f64,
@@ -245,7 +246,7 @@ impl Solver<'_> {
             iterations += 1;
             let inner_tolerance = inner.max(FINEST);
             let weights = self.master.solve(
-                columns(&atoms).as_ref(),
+                self.columns(&atoms).as_ref(),
                 &limits(&atoms),
                 &q,
                 inner_tolerance,
@@ -272,7 +273,7 @@ impl Solver<'_> {
             let gap = 1.0 - lower_bound / weights.value;
             if gap < 0.25 * screened {
                 screened = gap;
-                let columns = columns(&atoms);
+                let columns = self.columns(&atoms);
                 source.screen(&Stand {
                     criterion: self.master.criterion,
                     dual: &weights.dual,
@@ -421,12 +422,15 @@ impl Solver<'_> {
         Ok(value)
     }
 
+    /// The atoms as columns.
+    fn columns(&self, atoms: &[Atom]) -> Mat<f64> {
+        columns(atoms, self.master.need.nrows())
+    }
+
     /// The value of weights without the ridge; infinite if the need is not reached.
     fn exact(&self, atoms: &[Atom], q: &[f64]) -> Result<f64> {
-        let columns = columns(atoms);
-        let weighted = Mat::from_fn(columns.nrows(), columns.ncols(), |i, j| {
-            columns[(i, j)] * q[j]
-        });
+        let columns = self.columns(atoms);
+        let weighted = weighted(columns.as_ref(), q);
         let mut information = linalg::product(weighted.as_ref(), columns.transpose());
         information += self.master.given;
         let need = linalg::product(self.master.need, self.master.need.transpose());
@@ -436,16 +440,22 @@ impl Solver<'_> {
     }
 }
 
-/// The atoms as columns.
-pub(super) fn columns(atoms: &[Atom]) -> Mat<f64> {
-    let rank = atoms.first().map_or(0, |atom| atom.column.len());
-    Mat::from_fn(rank, atoms.len(), |i, j| atoms[j].column[i])
+/// The columns of some atoms, side by side.
+fn columns(atoms: &[Atom], rank: usize) -> Mat<f64> {
+    let width = atoms
+        .first()
+        .map_or(1, |atom| (atom.column.len() / rank.max(1)).max(1));
+    Mat::from_fn(rank, atoms.len() * width, |i, j| {
+        atoms[j / width].column[(j % width) * rank + i]
+    })
 }
 
 /// The scores of some atoms.
 fn scores(dual: &Dual, atoms: &[Atom]) -> Vec<f64> {
-    if dual.factor.ncols() >= wide::WIDE {
-        return wide::squared_images(dual.factor.as_ref(), columns(atoms).as_ref());
+    let rank = dual.factor.ncols();
+    let one_column = atoms.first().is_some_and(|atom| atom.column.len() == rank);
+    if rank >= wide::WIDE && one_column {
+        return wide::squared_images(dual.factor.as_ref(), columns(atoms, rank).as_ref());
     }
     let score = |atom: &Atom| dual.score(&atom.column);
     atoms.iter().map(score).collect()

@@ -1,6 +1,7 @@
 //! The weights of a few atoms: the inner problem of every step of the solver.
 //!
-//! Over atoms `c_1 … c_m` in a well-scaled frame, with information `Σ(q) = G + Σ q_i c_i c_iᵀ`:
+//! Over atoms `c_1 … c_m` in a well-scaled frame, with information `Σ(q) = G + Σ q_i c_i c_iᵀ`, where an
+//! atom of several outputs is a block of columns ([`by_atom`]) and `c_i c_iᵀ` the sum over them:
 //!
 //! - trace: `min f(q) = tr(Σ(q)⁻¹ L Lᵀ)`;
 //! - max-eigenvalue: `max t` such that `Σ(q) − t L Lᵀ ⪰ 0`, which is `1/t = λ_max(Σ(q)⁻¹ L Lᵀ)`;
@@ -66,7 +67,11 @@ impl Dual {
 
     /// The score of an atom.
     pub(super) fn score(&self, atom: &[f64]) -> f64 {
-        super::scan::squared_image(self.factor.as_ref(), atom)
+        let score = |column: &[f64]| super::scan::squared_image(self.factor.as_ref(), column);
+        if atom.len() == self.factor.ncols() {
+            return score(atom);
+        }
+        atom.chunks_exact(self.factor.ncols()).map(score).sum()
     }
 }
 
@@ -157,12 +162,35 @@ impl Master<'_> {
 
     /// `Σ(q)`, with the ridge.
     pub(super) fn information(&self, atoms: MatRef<'_, f64>, q: &[f64]) -> Mat<f64> {
-        let weighted = Mat::from_fn(atoms.nrows(), atoms.ncols(), |i, j| atoms[(i, j)] * q[j]);
+        let weighted = weighted(atoms, q);
         let mut sum = wide::multiply(weighted.as_ref(), atoms.transpose());
         sum += self.given;
         (0..sum.nrows()).for_each(|i| sum[(i, i)] += self.ridge);
         sum
     }
+}
+
+/// Columns that each of some atoms has.
+pub(super) fn width(atoms: MatRef<'_, f64>, count: usize) -> usize {
+    (atoms.ncols() / count.max(1)).max(1)
+}
+
+/// The columns of some atoms times the weights of the atoms.
+pub(super) fn weighted(atoms: MatRef<'_, f64>, q: &[f64]) -> Mat<f64> {
+    let width = width(atoms, q.len());
+    Mat::from_fn(atoms.nrows(), atoms.ncols(), |i, j| {
+        atoms[(i, j)] * q[j / width]
+    })
+}
+
+/// A number of every atom: the sum of those of its columns.
+pub(super) fn by_atom(count: usize, width: usize, of: impl Fn(usize) -> f64) -> Vec<f64> {
+    if width == 1 {
+        return (0..count).map(of).collect();
+    }
+    (0..count)
+        .map(|atom| (atom * width..(atom + 1) * width).map(&of).sum())
+        .collect()
 }
 
 /// `max Σ q_i s_i` over `Σ q = 1`, `0 ≤ q ≤ u`: the best scores first, each up to its limit.

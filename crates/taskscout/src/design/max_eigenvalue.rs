@@ -6,7 +6,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::master::{Dual, Master, Weights, support};
+use super::master::{Dual, Master, Weights, by_atom, support, weighted, width};
 use super::newton::{Curvature, Strength, TO_BOUND, direction, furthest, nearness};
 use crate::error::Result;
 use crate::linalg;
@@ -110,9 +110,14 @@ impl<'a> State<'a> {
     fn scores(&self) -> Vec<f64> {
         let scale = linalg::inner(self.w.as_ref(), self.need.as_ref()).recip();
         let images = linalg::product(self.w.as_ref(), self.atoms);
-        (0..self.q.len())
-            .map(|i| scale * (images.col(i).transpose() * self.atoms.col(i)))
-            .collect()
+        by_atom(self.q.len(), self.width(), |i| {
+            scale * (images.col(i).transpose() * self.atoms.col(i))
+        })
+    }
+
+    /// Columns of an atom.
+    fn width(&self) -> usize {
+        width(self.atoms, self.q.len())
     }
 
     /// The relative gap over these atoms.
@@ -168,13 +173,14 @@ impl<'a> State<'a> {
             self.w.as_ref(),
             linalg::product(self.need.as_ref(), inverse.as_ref()).as_ref(),
         );
-        let sizes: Vec<f64> = (0..m).map(|i| half.col(i).squared_norm_l2()).collect();
+        let width = self.width();
+        let sizes = by_atom(m, width, |i| half.col(i).squared_norm_l2());
         let across = linalg::product(turned.as_ref(), self.atoms);
         let strength = Strength {
             first: mu * linalg::inner(inverse.as_ref(), self.need.as_ref()) - 1.0,
-            mixed: (0..m)
-                .map(|i| -(across.col(i).transpose() * self.atoms.col(i)))
-                .collect(),
+            mixed: by_atom(m, width, |i| {
+                -(across.col(i).transpose() * self.atoms.col(i))
+            }),
             second: linalg::inner(turned.as_ref(), self.need.as_ref()),
         };
         let diagonal: Vec<f64> = (0..m)
@@ -183,15 +189,15 @@ impl<'a> State<'a> {
         let pull: Vec<f64> = (0..m)
             .map(|i| mu * (near[i] - 1.0 / self.q[i] - sizes[i]))
             .collect();
-        let curvature = Curvature::new(1.0, half.as_ref(), images.as_ref());
+        let curvature = Curvature::new(1.0, half.as_ref(), images.as_ref(), width);
         let excess = 1.0 - self.q.iter().sum::<f64>();
         // Near the optimum the equations become singular to rounding: then it is good enough.
         let Ok(step) = direction(&curvature, &diagonal, &pull, Some(&strength), excess) else {
             return Ok(false);
         };
 
-        let weighted = Mat::from_fn(rank, m, |i, j| self.atoms[(i, j)] * step.q[j]);
-        let mut ds = linalg::product(weighted.as_ref(), self.atoms.transpose());
+        let moved = weighted(self.atoms, &step.q);
+        let mut ds = linalg::product(moved.as_ref(), self.atoms.transpose());
         ds -= faer::Scale(step.t) * &self.need;
         let skew = linalg::product(
             linalg::product(self.w.as_ref(), ds.as_ref()).as_ref(),

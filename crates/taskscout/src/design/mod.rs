@@ -22,6 +22,7 @@
 //! ```
 
 pub mod ball;
+mod blocks;
 mod campaign;
 mod candidates;
 pub mod criterion;
@@ -41,6 +42,8 @@ mod trace;
 mod units;
 mod warm;
 
+pub use blocks::{Blocks, solve_blocks, solve_space_blocks};
+pub(crate) use blocks::{block, solve_listed_blocks};
 pub use campaign::{Campaign, CampaignPlan, PlannedTask};
 pub use candidates::Candidates;
 pub use criterion::Criterion;
@@ -61,7 +64,7 @@ pub struct DesignAtom {
     pub row: Option<usize>,
     /// Its share of the budget; the weights of a design sum to one.
     pub weight: f64,
-    /// Its embedding `c_w`.
+    /// Its embedding `c_w`; of several outputs, the columns of the block `C_w`, one after the other.
     pub embedding: Vec<f64>,
     /// Cosine between its embedding and the nearest target's; none without a target.
     pub similarity: Option<f64>,
@@ -86,6 +89,18 @@ pub struct Design {
     /// Part of the need that no source task reaches and the design leaves out.
     #[serde(default)]
     pub missed: f64,
+    /// Outputs of a sample: the columns of every embedding.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub outputs: usize,
+}
+
+fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_one(outputs: &usize) -> bool {
+    *outputs == 1
 }
 
 /// JSON has no NaN and writes null instead.
@@ -103,6 +118,7 @@ impl Design {
             lower_bound: None,
             iterations: 0,
             missed: 0.0,
+            outputs: 1,
         }
     }
 
@@ -115,27 +131,53 @@ impl Design {
     /// The information matrix `Σ(q)`.
     #[must_use]
     pub fn information(&self) -> Mat<f64> {
-        let k = self.atoms.first().map_or(0, |atom| atom.embedding.len());
+        let k = self.directions();
         let mut sum = Mat::zeros(k, k);
         for atom in &self.atoms {
-            for (i, a) in atom.embedding.iter().enumerate() {
-                for (j, b) in atom.embedding.iter().enumerate() {
-                    sum[(i, j)] += atom.weight * a * b;
+            for column in atom.embedding.chunks_exact(k.max(1)) {
+                for (i, a) in column.iter().enumerate() {
+                    for (j, b) in column.iter().enumerate() {
+                        sum[(i, j)] += atom.weight * a * b;
+                    }
                 }
             }
         }
         sum
     }
 
+    /// `k`, the values of an embedding for each output.
+    #[must_use]
+    pub fn directions(&self) -> usize {
+        let values = self.atoms.first().map_or(0, |atom| atom.embedding.len());
+        values / self.outputs.max(1)
+    }
+
     /// Fills in each atom's part in the value `tr(Σ⁻¹ A)`: `q_w c_wᵀ Σ⁺ A Σ⁺ c_w / tr(Σ⁺ A)`.
     pub(crate) fn explain(&mut self, need: MatRef<'_, f64>) -> crate::Result<()> {
-        let inverse = linalg::pseudo_inverse(self.information().as_ref(), 1e-12)?;
+        self.explain_beside(need, None)
+    }
+
+    /// The same beside information that is given.
+    pub(crate) fn explain_beside(
+        &mut self,
+        need: MatRef<'_, f64>,
+        given: Option<MatRef<'_, f64>>,
+    ) -> crate::Result<()> {
+        let mut information = self.information();
+        if let Some(given) = given {
+            information += given;
+        }
+        let inverse = linalg::pseudo_inverse(information.as_ref(), 1e-12)?;
         let half = linalg::product(inverse.as_ref(), need);
         let sensitivity = linalg::product(half.as_ref(), inverse.as_ref());
         let parts: Vec<f64> = self
             .atoms
             .iter()
-            .map(|atom| atom.weight * linalg::quadratic(sensitivity.as_ref(), &atom.embedding))
+            .map(|atom| {
+                let columns = atom.embedding.chunks_exact(need.nrows().max(1));
+                let risk = |column| linalg::quadratic(sensitivity.as_ref(), column);
+                atom.weight * columns.map(risk).sum::<f64>()
+            })
             .collect();
         let total: f64 = parts.iter().sum();
         for (atom, part) in self.atoms.iter_mut().zip(parts) {
@@ -192,6 +234,7 @@ mod tests {
             lower_bound: None,
             iterations: 0,
             missed: 0.0,
+            outputs: 1,
         }
     }
 

@@ -23,8 +23,11 @@ pub(super) enum Curvature {
 }
 
 impl Curvature {
-    /// Second derivatives `scale · (XᵀX) ∘ (ZᵀZ)`.
-    pub(super) fn new(scale: f64, x: MatRef<'_, f64>, z: MatRef<'_, f64>) -> Self {
+    /// Second derivatives `scale · (XᵀX) ∘ (ZᵀZ)`, summed over the `width` columns of each atom.
+    pub(super) fn new(scale: f64, x: MatRef<'_, f64>, z: MatRef<'_, f64>, width: usize) -> Self {
+        if width > 1 {
+            return Self::of_blocks(scale, x, z, width);
+        }
         let (r, s, m) = (x.nrows(), z.nrows(), x.ncols());
         if m <= (r * s).max(FULL) {
             let left = wide::multiply(x.transpose(), x);
@@ -37,6 +40,19 @@ impl Curvature {
         Self::Root(Mat::from_fn(r * s, m, |p, i| {
             root * x[(p % r, i)] * z[(p / r, i)]
         }))
+    }
+
+    /// The same for atoms of several columns: `⟨F_i, F_j⟩` with `F_i = Σ_a x_ia z_iaᵀ`.
+    fn of_blocks(scale: f64, x: MatRef<'_, f64>, z: MatRef<'_, f64>, width: usize) -> Self {
+        let (r, s, m) = (x.nrows(), z.nrows(), x.ncols() / width);
+        let root = Mat::from_fn(r * s, m, |p, i| {
+            let of = |column: usize| x[(p % r, column)] * z[(p / r, column)];
+            scale.sqrt() * (i * width..(i + 1) * width).map(of).sum::<f64>()
+        });
+        if m <= (r * s).max(FULL) {
+            return Self::Full(wide::multiply(root.transpose(), root.as_ref()));
+        }
+        Self::Root(root)
     }
 
     /// `(diag + curvature)⁻¹ · rhs`.

@@ -49,7 +49,7 @@ impl Need<'_> {
     }
 
     /// The single targets, if there are any.
-    fn targets(&self, k: usize) -> Vec<Vec<f64>> {
+    pub(in crate::design) fn targets(&self, k: usize) -> Vec<Vec<f64>> {
         match self {
             Self::Targets { rows, .. } => rows.chunks(k).map(<[f64]>::to_vec).collect(),
             _ => Vec::new(),
@@ -209,7 +209,8 @@ pub fn solve_space(
             solved => return solved,
         }
     }
-    let mut source = Searched::new(space, features, map, problem.given, rng)?;
+    let maps = [map];
+    let mut source = Searched::new(space, features, &maps, problem.given, rng)?;
     let inside = problem
         .start
         .iter()
@@ -250,7 +251,7 @@ pub(crate) fn solve_listed(
 }
 
 /// A solution as a design, by falling weight.
-fn assemble(
+pub(super) fn assemble(
     solution: Solution,
     problem: &Problem<'_>,
     describe: impl Fn(Key) -> (Vec<f64>, Option<usize>, Vec<f64>),
@@ -281,6 +282,7 @@ fn assemble(
         lower_bound: solution.lower_bound,
         iterations: solution.iterations,
         missed: solution.missed,
+        outputs: 1,
     };
     let k = design.atoms.first().map_or(1, |atom| atom.embedding.len());
     design.orient(&problem.need.targets(k.max(1)), false);

@@ -1,8 +1,9 @@
 //! A task space that cannot be listed as a source of atoms: each is a search of its own.
 
-use faer::MatRef;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
+use super::blocks::{block, spanning};
 use super::candidates::Candidates;
 use super::frame::Frame;
 use super::frank_wolfe::{Atom, Key, Offer, Source, worthwhile};
@@ -21,12 +22,12 @@ const SAMPLES_PER_FEATURE: usize = 8;
 /// Part of an embedding that tasks drawn so far must miss for another task to be worth adding.
 const NEW: f64 = 1e-6;
 
-/// A space, seen through features and a task map.
+/// A space, seen through features and a task map for each output.
 pub(super) struct Searched<'a> {
     space: &'a dyn TaskSpace,
     features: &'a dyn Features,
-    /// `B`, `k × d`.
-    map: MatRef<'a, f64>,
+    /// `B_o`, `k × d`, of every output.
+    maps: &'a [MatRef<'a, f64>],
     rng: &'a mut Rng,
     frame: Frame,
     tasks: Vec<Vec<f64>>,
@@ -43,34 +44,35 @@ impl<'a> Searched<'a> {
     pub(super) fn new(
         space: &'a dyn TaskSpace,
         features: &'a dyn Features,
-        map: MatRef<'a, f64>,
+        maps: &'a [MatRef<'a, f64>],
         given: Option<MatRef<'_, f64>>,
         rng: &'a mut Rng,
     ) -> Result<Self> {
+        let k = maps.first().map_or(0, MatRef::nrows);
         let wanted = SAMPLES + SAMPLES_PER_FEATURE * features.dim();
         let mut tasks = Vec::with_capacity(wanted);
         for _ in 0..wanted {
             tasks.push(space.sample(rng)?);
         }
         loop {
-            let embed = |task: &Vec<f64>| linalg::apply(map, &apply_row(features, task));
+            let embed = |task: &Vec<f64>| block(maps, &apply_row(features, task));
             let rows: Vec<f64> = tasks.iter().flat_map(embed).collect();
-            let candidates = Candidates::new(map.nrows(), rows)?;
+            let candidates = Candidates::new(k, rows)?;
             let rows = Rows {
                 values: candidates.rows(),
-                dim: map.nrows(),
+                dim: k,
                 costs: None,
             };
             let sizes = (candidates.largest(), candidates.whole());
             let frame = Frame::new(rows, sizes, given)?;
             // A rare category may not be among the tasks drawn.
-            match unseen(space, features, map, &frame, rng)? {
+            match unseen(space, features, maps, &frame, rng)? {
                 Some(task) => tasks.push(task),
                 None => {
                     return Ok(Self {
                         space,
                         features,
-                        map,
+                        maps,
                         rng,
                         frame,
                         tasks,
@@ -91,20 +93,33 @@ impl<'a> Searched<'a> {
 
     /// A task as an atom.
     pub(super) fn atom(&self, task: Vec<f64>) -> Atom {
-        let embedding = linalg::apply(self.map, &apply_row(self.features, &task));
+        let features = apply_row(self.features, &task);
+        let columns = self.maps.iter().map(|map| linalg::apply(*map, &features));
         Atom {
-            column: self.frame.embed(&embedding),
+            column: columns
+                .flat_map(|column| self.frame.embed(&column))
+                .collect(),
             key: Key::Task(task),
             limit: 1.0,
         }
     }
 }
 
+/// `Σ_o F_oᵀ F_o` of a factor for every output.
+fn form_of(maps: &[MatRef<'_, f64>], factor: impl Fn(MatRef<'_, f64>) -> Mat<f64>) -> Mat<f64> {
+    let square = |map: &MatRef<'_, f64>| {
+        let factor = factor(*map);
+        linalg::product(factor.transpose(), factor.as_ref())
+    };
+    let sum = maps.iter().map(square).reduce(|sum, more| sum + more);
+    sum.unwrap_or_else(|| Mat::zeros(0, 0))
+}
+
 /// A task that reaches a direction which the tasks drawn so far miss.
 fn unseen(
     space: &dyn TaskSpace,
     features: &dyn Features,
-    map: MatRef<'_, f64>,
+    maps: &[MatRef<'_, f64>],
     frame: &Frame,
     rng: &mut Rng,
 ) -> Result<Option<Vec<f64>>> {
@@ -112,8 +127,7 @@ fn unseen(
     if missing.nrows() == 0 {
         return Ok(None);
     }
-    let factor = linalg::product(missing.as_ref(), map);
-    let matrix = linalg::product(factor.transpose(), factor.as_ref());
+    let matrix = form_of(maps, |map| linalg::product(missing.as_ref(), map));
     let form = QuadraticForm {
         features,
         matrix: matrix.as_ref(),
@@ -133,7 +147,11 @@ impl Source for Searched<'_> {
             .iter()
             .map(|task| self.atom(task.clone()))
             .collect();
-        let chosen = pivots(&pool, self.frame.rank());
+        let rank = self.frame.rank();
+        let chosen = match self.maps {
+            [_] => pivots(&pool, rank),
+            _ => spanning(&pool, rank),
+        };
         self.offered = chosen
             .iter()
             .map(|&index| self.tasks[index].clone())
@@ -149,9 +167,10 @@ impl Source for Searched<'_> {
     }
 
     fn best(&mut self, dual: &Dual, floor: f64) -> Result<Offer> {
-        let inner = linalg::product(self.frame.to.as_ref(), self.map);
-        let factor = linalg::product(dual.factor.as_ref(), inner.as_ref());
-        let matrix = linalg::product(factor.transpose(), factor.as_ref());
+        let matrix = form_of(self.maps, |map| {
+            let inner = linalg::product(self.frame.to.as_ref(), map);
+            linalg::product(dual.factor.as_ref(), inner.as_ref())
+        });
         let form = QuadraticForm {
             features: self.features,
             matrix: matrix.as_ref(),

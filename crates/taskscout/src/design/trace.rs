@@ -5,7 +5,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::master::{Dual, Master, Weights, support};
+use super::master::{Dual, Master, Weights, by_atom, support, width};
 use super::newton::{Curvature, Step, direction, furthest, nearness};
 use crate::error::Result;
 use crate::linalg::{self, wide};
@@ -76,9 +76,9 @@ struct Local {
     value: f64,
     /// Minus the gradient.
     scores: Vec<f64>,
-    /// `Σ^-½ c_i`.
+    /// `Σ^-½ c_i`, column by column.
     half: Mat<f64>,
-    /// `Lᵀ Σ⁻¹ c_i`.
+    /// `Lᵀ Σ⁻¹ c_i`, column by column.
     images: Mat<f64>,
 }
 
@@ -90,9 +90,9 @@ impl Local {
         let images = wide::multiply(need.transpose(), half.as_ref());
         Ok(Self {
             value: need.squared_norm_l2(),
-            scores: (0..q.len())
-                .map(|i| images.col(i).squared_norm_l2())
-                .collect(),
+            scores: by_atom(q.len(), width(atoms, q.len()), |column| {
+                images.col(column).squared_norm_l2()
+            }),
             half,
             images,
         })
@@ -133,7 +133,8 @@ impl State<'_> {
             .map(|i| mu * (near[i] - 1.0 / q[i]) - local.scores[i])
             .collect();
         let excess = 1.0 - q.iter().sum::<f64>();
-        let curvature = Curvature::new(2.0, local.half.as_ref(), local.images.as_ref());
+        let width = width(self.atoms, m);
+        let curvature = Curvature::new(2.0, local.half.as_ref(), local.images.as_ref(), width);
         // Near the optimum the equations become singular to rounding: then it is good enough.
         let step = direction(&curvature, &diagonal, &pull, None, excess).ok()?;
         let (moved, length, next) = self.descend(local, &step, linalg::dot(&pull, &step.q))?;

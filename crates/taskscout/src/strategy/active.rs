@@ -7,11 +7,13 @@
 
 use faer::MatRef;
 
+use super::outputs::{side_by_side, source_embedding, source_maps, stacked};
 use super::passive::spread;
 use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind, TaskDesign};
 use crate::data::Stage;
 use crate::design::{
-    Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_space,
+    Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_listed_blocks,
+    solve_space, solve_space_blocks,
 };
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
@@ -123,17 +125,20 @@ impl Active {
         knowledge: &Knowledge<'_>,
         samples: usize,
     ) -> Result<TaskDesign> {
-        let map = knowledge.model.map.source(0, context.features.dim());
+        let maps = source_maps(knowledge.model, context.features.dim());
         if looks_everywhere(context, knowledge) {
             return coarse(context);
         }
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
-            && overlap(&used.tasks, context.features, map)? >= SAVE_TASK_OVERLAP
+            && overlap(&used.tasks, context.features, &maps)? >= SAVE_TASK_OVERLAP
         {
             return Ok(used.clone());
         }
         // Directions that no source task reaches cannot be explored, only learnt from the target.
-        let reached = linalg::svd(map, "the task map")?;
+        let reached = match maps[..] {
+            [map] => linalg::svd(map, "the task map")?,
+            _ => linalg::svd(side_by_side(&maps).as_ref(), "the task map")?,
+        };
         let rank = reached
             .s
             .iter()
@@ -168,16 +173,17 @@ pub(super) fn looks_everywhere(context: &PlanContext<'_>, knowledge: &Knowledge<
 
 /// The tasks nearest to the targets, each with its target's share.
 fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> TaskDesign {
-    let map = knowledge.model.map.source(0, context.features.dim());
+    let model = knowledge.model;
     let atoms = knowledge.nearest.iter().map(|nearest| DesignAtom {
         task: nearest.task.to_vec(),
         row: None,
         weight: nearest.weight,
-        embedding: linalg::apply(map, &apply_row(context.features, &nearest.task)),
+        embedding: source_embedding(model, &apply_row(context.features, &nearest.task)),
         similarity: None,
         risk_share: nearest.weight,
     });
     let mut design = Design::unscored(atoms.collect());
+    design.outputs = super::outputs::outputs(model);
     design.orient(&knowledge.targets, false);
     let tasks = knowledge.nearest.iter().map(|nearest| nearest.task.clone());
     TaskDesign {
@@ -198,7 +204,7 @@ pub(super) fn coarse(context: &PlanContext<'_>) -> Result<TaskDesign> {
         ..Problem::new(Criterion::Trace, Need::Everything)
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[0]);
-    let mut design = optimum(context, None, &problem, &mut rng)?;
+    let mut design = optimum(context, &[], &problem, &mut rng)?;
     fit_budget(&mut design, context.budget)?;
     // The model that embeddings would belong to does not exist yet.
     design
@@ -221,13 +227,17 @@ fn solve(
     (need, criterion): (MatRef<'_, f64>, Criterion),
     samples: usize,
 ) -> Result<TaskDesign> {
-    let map = knowledge.model.map.source(0, context.features.dim());
+    let maps = source_maps(knowledge.model, context.features.dim());
     let given = context
         .given
         .map(|given| given * faer::Scale(1.0 / samples.max(1) as f64));
-    if let (Space::Ball(space), None, true) =
-        (context.space, &given, context.features.is_identity())
-    {
+    if let (Space::Ball(space), None, true, [map]) = (
+        context.space,
+        &given,
+        context.features.is_identity(),
+        &maps[..],
+    ) {
+        let map = *map;
         let mut design = ball::optimal(map, need, criterion, space.radius())?;
         design.orient(&knowledge.targets, true);
         return Ok(TaskDesign::of(design, context.space));
@@ -239,27 +249,37 @@ fn solve(
         ..Problem::new(criterion, Need::Moment(need))
     };
     let mut rng = derive(context.seed, Purpose::Plan, &[1 + context.round as u64]);
-    let mut design = optimum(context, Some(map), &problem, &mut rng)?;
+    let mut design = optimum(context, &maps, &problem, &mut rng)?;
     // Within limits a design has a budget of its own, else two designs share one.
     let shared_by = if context.left.is_some() { 1 } else { 2 };
     fit_budget(&mut design, context.budget / shared_by)?;
-    design.orient(&knowledge.targets, false);
+    design.orient(&knowledge.targets, maps.len() > 1 && is_plain_ball(context));
     Ok(TaskDesign::of(design, context.space))
 }
 
-/// The optimal design of the space, within what its tasks have left where that is limited.
+/// The optimal design of the space for the maps of all outputs, or for all task features without, within what its tasks have left where that is limited.
 fn optimum(
     context: &PlanContext<'_>,
-    map: Option<MatRef<'_, f64>>,
+    maps: &[MatRef<'_, f64>],
     problem: &Problem<'_>,
     rng: &mut Rng,
 ) -> Result<Design> {
+    let features = context.features;
     let (Space::List(tasks), Some(left)) = (context.space, context.left) else {
-        return solve_space(context.space, context.features, map, problem, rng);
+        return match maps {
+            [] | [_] => solve_space(context.space, features, maps.first().copied(), problem, rng),
+            _ => solve_space_blocks(context.space, features, maps, problem, rng),
+        };
     };
     let share = |&left: &usize| left as f64 / context.budget as f64;
-    let limits = left.iter().map(share).collect();
-    solve_listed(tasks.values(), context.features, map, problem, Some(limits))
+    let limits = Some(left.iter().map(share).collect());
+    match maps {
+        [] | [_] => {
+            let map = maps.first().copied();
+            solve_listed(tasks.values(), features, map, problem, limits)
+        }
+        _ => solve_listed_blocks(tasks.values(), features, maps, problem, limits),
+    }
 }
 
 /// The gap to solve to. In a continuous space every further step adds a task, and switching tasks
@@ -282,7 +302,7 @@ fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
         .iter()
         .filter(|atom| atom.weight >= least)
         .count();
-    let directions = design.atoms.first().map_or(0, |atom| atom.embedding.len());
+    let directions = design.directions();
     if budget < kept.min(directions) {
         return Err(Error::BudgetTooSmall {
             budget,
@@ -304,9 +324,13 @@ fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
     Ok(())
 }
 
-/// Mean squared overlap between some tasks, in features, and the row space of `B`.
-fn overlap(tasks: &[Task], features: &FeatureMap, map: MatRef<'_, f64>) -> Result<f64> {
-    let rows = linalg::svd(map, "the task map")?;
+/// Mean squared overlap between some tasks, in features, and the row space of `B`: of the maps of all
+/// outputs together.
+fn overlap(tasks: &[Task], features: &FeatureMap, maps: &[MatRef<'_, f64>]) -> Result<f64> {
+    let rows = match maps {
+        [map] => linalg::svd(*map, "the task map")?,
+        _ => linalg::svd(stacked(maps).as_ref(), "the task map")?,
+    };
     let inside = |task: &[f64]| {
         let features = apply_row(features, task);
         let projected = linalg::apply(rows.v.transpose(), &features);

@@ -4,11 +4,14 @@
 //! with the smallest `‖ν‖₁`, or by `ν_i²` with the smallest `‖ν‖₂`, such that `Σ ν_i c_i = c_0` on the
 //! current estimate. A floor keeps looking at all tasks.
 
+use faer::MatRef;
+
 use super::active::coarse;
+use super::outputs::source_maps;
 use super::{Decision, PlanContext, Strategy, TaskDesign};
 use crate::data::Stage;
 use crate::design::discrete::{Relevance, weights};
-use crate::design::{Design, DesignAtom};
+use crate::design::{Design, DesignAtom, block};
 use crate::error::{Error, Result};
 use crate::features::{Features as _, apply_row};
 use crate::linalg;
@@ -33,11 +36,12 @@ impl Strategy for ByRelevance {
             return Ok(decision);
         };
         let tasks = context.space.tasks().ok_or_else(not_finite)?;
-        let map = knowledge.model.map.source(0, context.features.dim());
-        let k = map.nrows();
+        // Of several outputs, a combination of tasks has to give all of the target at once.
+        let maps = source_maps(knowledge.model, context.features.dim());
+        let k = maps.first().map_or(0, MatRef::nrows) * maps.len();
         let embeddings: Vec<f64> = tasks
             .iter()
-            .flat_map(|task| linalg::apply(map, &apply_row(context.features, task)))
+            .flat_map(|task| block(&maps, &apply_row(context.features, task)))
             .collect();
         let seen = Reachable::new(&embeddings, k, &knowledge.targets)?;
         let weights = seen.weights(self.relevance)?;
@@ -58,6 +62,7 @@ impl Strategy for ByRelevance {
                 })
                 .collect(),
         );
+        design.outputs = maps.len();
         // With more tasks than samples the least relevant go without.
         design
             .atoms

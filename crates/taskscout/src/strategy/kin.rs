@@ -4,6 +4,7 @@
 //! first round goes by features alone, later ones by how much tasks turned out to share
 //! ([`crate::train::pooled`]).
 
+use super::outputs::source_embedding;
 use super::{Decision, PlanContext, PlanItem, Strategy};
 use crate::data::Stage;
 use crate::design::rounding;
@@ -108,8 +109,7 @@ impl Strategy for Kin {
         }
         let similarity = |features: &[f64]| {
             let known = knowledge?;
-            let map = known.model.map.source(0, features.len());
-            let embedding = linalg::apply(map, features);
+            let embedding = source_embedding(known.model, features);
             let cosines = known.targets.iter().map(|t| linalg::cosine(t, &embedding));
             cosines.max_by(f64::total_cmp)
         };

@@ -11,6 +11,7 @@
 mod active;
 mod discrete;
 mod kin;
+pub(crate) mod outputs;
 mod passive;
 pub mod schedule;
 mod within;
@@ -214,10 +215,11 @@ impl Decision {
 pub struct Knowledge<'a> {
     /// The model.
     pub model: &'a Model,
-    /// `A = E[c_0 c_0ᵀ]`, its insignificant eigenvalues clipped; zero while nothing is known of any
+    /// `A = E[c_0 c_0ᵀ]`, summed over outputs, its insignificant eigenvalues clipped; zero while nothing is known of any
     /// target.
     pub need: Mat<f64>,
-    /// The embeddings of the single targets; empty while nothing is known of any.
+    /// The embeddings of the single targets, of several outputs one column after the other; empty while
+    /// nothing is known of any.
     pub targets: Vec<Vec<f64>>,
     /// The source task nearest to each target in function space, where that is what is to be
     /// sampled; empty where the design for `A` is.

@@ -241,12 +241,6 @@ impl StudyConfig {
                 "is 0: a sample needs at least one output",
             ));
         }
-        if self.outputs > 1 && self.is_active() {
-            return Err(Error::setting(
-                "outputs",
-                "is above 1, which active strategies cannot plan for: use `passive`",
-            ));
-        }
         self.collection.validate()?;
         match &self.oracle {
             Oracle::Mllam(staged) => staged.mllam.validate()?,

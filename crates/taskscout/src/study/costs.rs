@@ -12,6 +12,7 @@ use crate::design::{Campaign, Candidates, Criterion, Need};
 use crate::error::{Error, Result};
 use crate::features::apply_row;
 use crate::linalg;
+use crate::strategy::outputs::outputs;
 use crate::strategy::{Decision, PlanItem};
 
 /// A stage's part of a plan.
@@ -86,10 +87,17 @@ impl Round<'_> {
             .iter()
             .map(|item| left(&item.task).map(|left| left / episode))
             .collect();
-        let units = match self.campaign(part, cost / collection.unit(), cap, &room) {
-            Ok(units) => units,
+        // A campaign weighs tasks of one output; of several, those that the strategy gave most stay.
+        let one_output = self
+            .knowledge
+            .as_ref()
+            .is_none_or(|known| outputs(known.model) == 1);
+        let budget = cost / collection.unit();
+        let campaign = one_output.then(|| self.campaign(part, budget, cap, &room));
+        let units = match campaign {
+            Some(Ok(units)) => units,
             // Too few tasks for all directions: those that the strategy gave most.
-            Err(_) => self.heaviest(part, cost / collection.unit(), cap, &room)?,
+            _ => self.heaviest(part, budget, cap, &room)?,
         };
         let items = part.items.iter().zip(units).filter(|(_, units)| *units > 0);
         Ok(items

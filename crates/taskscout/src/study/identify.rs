@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::Study;
 use crate::data::{Stage, Statistics, TargetRows};
+use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
 use crate::identify::{Family, Found, Identified, Search, is_solvable};
@@ -11,6 +12,7 @@ use crate::linalg;
 use crate::model::{Model, Phi, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
 use crate::space::{Space, TaskSpace as _};
+use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
@@ -304,12 +306,15 @@ impl Study {
             }
         }
         let gram = seen.gram_matrix();
-        let own = model.map.embedding(&entry.features, 0)?;
-        let map = model.map.source(0, self.config.source_features());
+        let own = embedding(model, &entry.features)?;
+        let maps = source_maps(model, self.config.source_features());
         let distance = |task: &[f64]| {
-            let embedding = linalg::apply(map, &apply_row(&self.config.task_features, task));
+            let embedding = block(&maps, &apply_row(&self.config.task_features, task));
             let apart: Vec<f64> = embedding.iter().zip(&own).map(|(a, b)| a - b).collect();
-            linalg::quadratic(gram.as_ref(), &apart)
+            let columns = apart.chunks_exact(gram.nrows().max(1));
+            columns
+                .map(|column| linalg::quadratic(gram.as_ref(), column))
+                .sum()
         };
         Ok(space.minimise(&distance, rng)?.task)
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, Study};
@@ -11,6 +11,7 @@ use crate::data::TargetRows;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Model, Representation as _};
+use crate::strategy::outputs::{embedding, outputs, source_maps};
 use crate::strategy::{Given, Knowledge};
 use crate::target::TargetKind;
 use crate::task::{Task, TaskId};
@@ -21,17 +22,55 @@ const NO_SIGNAL: f64 = 1e-12;
 /// What a study has learnt so far, in the terms of a design problem of one's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Needs {
-    /// `B`, its source part: embeddings are `B ψ_W(w)`.
+    /// `B`, its source part: embeddings are `B ψ_W(w)`. Of several outputs, that of the first.
     #[serde(with = "linalg::serde_mat")]
     pub map: Mat<f64>,
-    /// `A = E[c_0 c_0ᵀ]` over the targets, insignificant eigenvalues clipped.
+    /// The same of the other outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "matrices")]
+    pub further: Vec<Mat<f64>>,
+    /// `A = E[c_0 c_0ᵀ]` over the targets and outputs, insignificant eigenvalues clipped.
     #[serde(with = "linalg::serde_mat")]
     pub moment: Mat<f64>,
     /// The information of all source samples so far, `Σ n_w c_w c_wᵀ`.
     #[serde(with = "linalg::serde_mat")]
     pub given: Mat<f64>,
-    /// The embeddings of the single targets.
+    /// The embeddings of the single targets; of several outputs, one column after the other.
     pub targets: Vec<Vec<f64>>,
+}
+
+/// Several matrices, each as one is written.
+mod matrices {
+    use faer::Mat;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::linalg;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(transparent)]
+    struct One(#[serde(with = "linalg::serde_mat")] Mat<f64>);
+
+    pub(super) fn serialize<S: Serializer>(
+        matrices: &[Mat<f64>],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(matrices.iter().map(|matrix| One(matrix.clone())))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<Mat<f64>>, D::Error> {
+        let matrices = Vec::<One>::deserialize(from)?;
+        Ok(matrices.into_iter().map(|one| one.0).collect())
+    }
+}
+
+impl Needs {
+    /// The maps of all outputs, for [`solve_space_blocks`](crate::design::solve_space_blocks).
+    #[must_use]
+    pub fn maps(&self) -> Vec<MatRef<'_, f64>> {
+        let further = self.further.iter().map(Mat::as_ref);
+        std::iter::once(self.map.as_ref()).chain(further).collect()
+    }
 }
 
 impl Study {
@@ -54,13 +93,13 @@ impl Study {
                     .into(),
             ));
         }
-        let map = model
-            .map
-            .source(0, self.config.source_features())
-            .to_owned();
         let given = self.collected(&model)?;
+        let mut maps = source_maps(&model, self.config.source_features())
+            .into_iter()
+            .map(|map| map.to_owned());
         Ok(Needs {
-            map,
+            map: maps.next().unwrap_or_else(Mat::new),
+            further: maps.collect(),
             moment: knowledge.need,
             given,
             targets: knowledge.targets,
@@ -71,7 +110,7 @@ impl Study {
     fn collected(&self, model: &Model) -> Result<Mat<f64>> {
         let mut given = Mat::zeros(model.dim(), model.dim());
         for entry in self.data.sources() {
-            let embedding = model.map.embedding(&entry.features, 0)?;
+            let embedding = embedding(model, &entry.features)?;
             add_outer(&mut given, &embedding, entry.statistics.count() as f64);
         }
         Ok(given)
@@ -127,7 +166,7 @@ impl Study {
         };
         let waiting: BTreeMap<_, _> = under_way.iter().collect();
         for (task, n) in waiting.into_values() {
-            let embedding = model.map.embedding(&self.config.features_of(task), 0)?;
+            let embedding = embedding(model, &self.config.features_of(task))?;
             add_outer(&mut given, &embedding, *n as f64);
         }
         Ok(Some(given))
@@ -146,24 +185,22 @@ impl Study {
         for (index, target) in self.config.targets.iter().enumerate() {
             let weight = target.weight / total;
             if let TargetKind::SecondMoment { moment } = &target.kind {
-                let map = model.map.source(0, self.config.source_features());
-                let half = Mat::from_fn(map.ncols(), k, |i, j| {
-                    (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
-                });
-                need += faer::Scale(weight) * linalg::product(map, half.as_ref());
+                for map in source_maps(model, self.config.source_features()) {
+                    let half = Mat::from_fn(map.ncols(), k, |i, j| {
+                        (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
+                    });
+                    need += faer::Scale(weight) * linalg::product(map, half.as_ref());
+                }
                 continue;
             }
-            let embedding = model
-                .map
-                .embedding(&self.data.targets()[index].features, 0)?;
-            for i in 0..k {
-                (0..k).for_each(|j| need[(i, j)] += weight * embedding[i] * embedding[j]);
-            }
+            let embedding = embedding(model, &self.data.targets()[index].features)?;
+            add_outer(&mut need, &embedding, weight);
             error += weight * self.embedding_error(model, index)?;
             targets.push(embedding);
         }
-        let sources = model.map.source(0, self.config.source_features());
-        if sources.squared_norm_l2() <= NO_SIGNAL * model.noise {
+        let maps = source_maps(model, self.config.source_features());
+        let sources: f64 = maps.iter().map(|map| map.squared_norm_l2()).sum();
+        if sources <= NO_SIGNAL * model.noise {
             return Err(Error::State(
                 "the model finds no signal of the source tasks in what was told so far: look at \
                  their labels, and collect more"
@@ -194,7 +231,7 @@ impl Study {
         })
     }
 
-    /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹`.
+    /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹` for each output.
     fn embedding_error(&self, model: &Model, target: usize) -> Result<f64> {
         let rows = self.data.target_statistics(target, TargetRows::All)?;
         if rows.count() == 0 {
@@ -208,19 +245,22 @@ impl Study {
         let (values, _) = linalg::eigen(gram.as_ref(), "the target's Gram matrix")?;
         // Directions that the target's rows do not show are left to the clipping of the others.
         let floor = 1e-9 * values.first().copied().unwrap_or(0.0);
-        Ok(values
+        let of_output: f64 = values
             .iter()
             .filter(|&&value| value > floor)
             .map(|value| model.noise / value)
-            .sum())
+            .sum();
+        Ok(outputs(model) as f64 * of_output)
     }
 }
 
-/// Adds `n c cᵀ`.
+/// Adds `n C Cᵀ`, for the columns of an embedding.
 fn add_outer(sum: &mut Mat<f64>, embedding: &[f64], n: f64) {
-    for (i, a) in embedding.iter().enumerate() {
-        for (j, b) in embedding.iter().enumerate() {
-            sum[(i, j)] += n * a * b;
+    for column in embedding.chunks_exact(sum.nrows().max(1)) {
+        for (i, a) in column.iter().enumerate() {
+            for (j, b) in column.iter().enumerate() {
+                sum[(i, j)] += n * a * b;
+            }
         }
     }
 }
