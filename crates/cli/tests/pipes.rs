@@ -15,23 +15,26 @@ enum Closed {
 
 /// Runs a command and hands back its exit code and what it said on standard error.
 fn unheard(folder: &std::path::Path, line: &str, closed: Closed) -> (Option<i32>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_taskscout"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_taskscout"));
+    command
         .args(line.split_whitespace())
         .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // Commands that read standard input wait for its end, so that pipes close before they write.
-    drop(child.stdout.take());
+        .stdin(Stdio::null())
+        .stdout(unread())
+        .stderr(Stdio::piped());
     if closed == Closed::Both {
-        drop(child.stderr.take());
+        command.stderr(unread());
     }
-    drop(child.stdin.take());
-    let output = child.wait_with_output().unwrap();
+    let output = command.spawn().unwrap().wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     (output.status.code(), said)
+}
+
+/// A pipe whose reader has gone before anything is written.
+fn unread() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
 }
 
 #[test]
