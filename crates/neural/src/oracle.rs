@@ -113,7 +113,7 @@ impl PooledNetwork {
 /// use taskscout::prelude::*;
 /// let mut registry = Registry::new();
 /// taskscout_neural::register(&mut registry)?;
-/// let oracle = registry.make_trainer("neural", serde_json::json!({}))?;
+/// let oracle = registry.make_trainer("neural", &serde_json::json!({}))?;
 /// let study = Study::builder(Space::ball(6, 1.0)?).inputs(3).trainer(oracle).k(2).build()?;
 /// assert_eq!(Study::restore_with(&study.snapshot()?, &registry)?.config().oracle.name(), "neural");
 /// # Ok::<(), taskscout::Error>(())
@@ -158,6 +158,6 @@ pub fn attach(study: &mut Study) -> Result<()> {
     };
     let mut registry = Registry::new();
     register(&mut registry)?;
-    let made = registry.make_trainer(&external.name, external.settings.clone())?;
+    let made = registry.make_trainer(&external.name, &external.settings)?;
     study.attach_trainer(made.part()?)
 }

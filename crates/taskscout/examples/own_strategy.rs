@@ -35,7 +35,7 @@ impl Strategy for Corners {
 pub(crate) fn main() -> Result<()> {
     let mut registry = Registry::new();
     registry.strategy::<Corners>("corners")?;
-    let corners = registry.make_strategy("corners", serde_json::json!({"a_round": 2}))?;
+    let corners = registry.make_strategy("corners", &serde_json::json!({"a_round": 2}))?;
     let mut study = Study::builder(Space::boxed(vec![0.0, -1.0], vec![12.0, 1.0])?)
         .inputs(3)
         .target(Target::unknown("tomorrow"))

@@ -31,7 +31,7 @@ pub(crate) fn main() -> Result<()> {
     let mut study = Study::builder(Space::ball(3, 1.0)?)
         .inputs(4)
         .target(Target::unknown("tomorrow"))
-        .trainer(registry.make_trainer("house", serde_json::json!({"penalty": 2.0}))?)
+        .trainer(registry.make_trainer("house", &serde_json::json!({"penalty": 2.0}))?)
         .k(1)
         .build()?;
     let measure = |task: &[f64], n: usize, draw: u64| {

@@ -112,8 +112,9 @@ pub fn run(
 }
 
 fn take(study: &mut impl Drive, event: Event, observer: &mut dyn Observer) -> Result<()> {
-    study.take(event.clone())?;
-    observer.on_event(study.study(), &event);
+    let told = event.clone();
+    study.take(event)?;
+    observer.on_event(study.study(), &told);
     Ok(())
 }
 

@@ -24,11 +24,11 @@
 //! let mut registry = Registry::new();
 //! registry.strategy::<Favourite>("favourite")?;
 //!
-//! let settings = serde_json::json!({"task": [0.6, 0.8]});
+//! let settings = Favourite { task: vec![0.6, 0.8] };
 //! let mut study = Study::builder(Space::ball(2, 1.0)?)
 //!     .inputs(3)
 //!     .target(Target::unknown("tomorrow"))
-//!     .own_strategy(registry.make_strategy("favourite", settings)?)
+//!     .own_strategy(registry.make_strategy("favourite", &settings)?)
 //!     .build()?;
 //! assert_eq!(study.ask(40)?.items[0].task[1], 0.8);
 //!
@@ -44,6 +44,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -112,6 +113,14 @@ impl<T: ?Sized> Table<T> {
         };
         make(settings)
     }
+}
+
+/// Settings as data.
+fn value(name: &str, settings: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(settings).map_err(|error| {
+        let problem = format!("has settings that cannot be kept: {error}");
+        Error::setting(format!("`{name}`"), problem)
+    })
 }
 
 /// Reads a part from its settings.
@@ -213,7 +222,8 @@ impl Registry {
     ///
     /// # Errors
     /// A name that is not registered, or settings that do not fit.
-    pub fn make_space(&self, name: &str, settings: Value) -> Result<crate::space::Space> {
+    pub fn make_space(&self, name: &str, settings: &impl Serialize) -> Result<crate::space::Space> {
+        let settings = value(name, settings)?;
         let part = self.spaces.make("space", name, &settings)?;
         crate::space::Space::own(Extension::new(name, &settings, part)?)
     }
@@ -222,7 +232,12 @@ impl Registry {
     ///
     /// # Errors
     /// A name that is not registered, or settings that do not fit.
-    pub fn make_strategy(&self, name: &str, settings: Value) -> Result<Extension<dyn Strategy>> {
+    pub fn make_strategy(
+        &self,
+        name: &str,
+        settings: &impl Serialize,
+    ) -> Result<Extension<dyn Strategy>> {
+        let settings = value(name, settings)?;
         let part = self.strategies.make("strategy", name, &settings)?;
         Extension::new(name, &settings, part)
     }
@@ -231,7 +246,12 @@ impl Registry {
     ///
     /// # Errors
     /// A name that is not registered, or settings that do not fit.
-    pub fn make_trainer(&self, name: &str, settings: Value) -> Result<Extension<dyn Trainer>> {
+    pub fn make_trainer(
+        &self,
+        name: &str,
+        settings: &impl Serialize,
+    ) -> Result<Extension<dyn Trainer>> {
+        let settings = value(name, settings)?;
         let part = self.trainers.make("trainer", name, &settings)?;
         Extension::new(name, &settings, part)
     }

@@ -1,5 +1,7 @@
 //! Costs, batches, episodes and limits of a study's plans.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::data::Samples;
 use taskscout::features::FeatureMap;

@@ -1,6 +1,8 @@
 //! Studies as events: replay, retraction, what a rig really does, files, and everything that can be
 //! wrong with one.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::data::Samples;
 use taskscout::features::FeatureMap;
@@ -323,7 +325,7 @@ fn cut_flipped_and_newer_bytes_are_told_in_one_sentence() {
         let error = Study::restore(&flipped).unwrap_err().to_string();
         assert!(!error.contains('\n') && error.len() < 400, "{error}");
     }
-    let mut newer = whole.clone();
+    let mut newer = whole;
     newer["taskscout study ".len()] = 9;
     let told = refused(Study::restore(&newer));
     assert!(

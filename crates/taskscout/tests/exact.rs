@@ -333,7 +333,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
     let rows = truth.rows(&unit(4, 0), 50, rng);
     collected
         .data
-        .add(&unit(4, 0), &unit(4, 0), Stage::Exploit, 1, &rows)
+        .add(unit(4, 0), &unit(4, 0), Stage::Exploit, 1, &rows)
         .unwrap();
     collected.data.add_target_rows(0, &rows).unwrap();
     let after = Exact::default().fit(&collected.data, &context).unwrap();

@@ -175,7 +175,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         let mut labels = rows.outputs().to_vec();
         labels[..n / 2].iter_mut().for_each(|y| *y *= 3.0);
         let rows = Samples::new(rows.inputs().to_vec(), 8, labels, 1).unwrap();
-        data.add(&unit(6, j), &unit(6, j), Stage::WarmUp, 0, &rows)
+        data.add(unit(6, j), &unit(6, j), Stage::WarmUp, 0, &rows)
             .unwrap();
     }
     // Iterations on parts alone, and on all rows alone.
@@ -270,9 +270,9 @@ fn a_task_of_several_stages_is_one_task() {
             truth.rows(&unit(5, j), 20, rng),
         );
         for (rows, stage) in [(&first, Stage::WarmUp), (&second, Stage::Explore)] {
-            once.add(&unit(5, j), &unit(5, j), Stage::WarmUp, 0, rows)
+            once.add(unit(5, j), &unit(5, j), Stage::WarmUp, 0, rows)
                 .unwrap();
-            twice.add(&unit(5, j), &unit(5, j), stage, 0, rows).unwrap();
+            twice.add(unit(5, j), &unit(5, j), stage, 0, rows).unwrap();
         }
     }
     let fit = |data| Mllam::default().fit(data, &context).unwrap();
@@ -329,7 +329,7 @@ fn two_worlds(rng: &mut Rng) -> (TaskData, Truth) {
     for j in 0..5 {
         for (truth, stage) in [(&old, Stage::WarmUp), (&new, Stage::Explore)] {
             let rows = truth.rows(&unit(6, j), 80, rng);
-            data.add(&unit(6, j), &unit(6, j), stage, 0, &rows).unwrap();
+            data.add(unit(6, j), &unit(6, j), stage, 0, &rows).unwrap();
         }
     }
     let target = data.add_target("target", unit(6, 5)).unwrap();
@@ -372,7 +372,7 @@ fn erm_takes_all_stages_where_the_last_are_too_short() {
     let truth = Truth::draw(12, 2, 7, 1, 0.1, rng);
     let mut data = passive(&truth, 80, rng);
     let few = truth.rows(&unit(7, 0), 5, rng);
-    data.add(&unit(7, 0), &unit(7, 0), Stage::Explore, 1, &few)
+    data.add(unit(7, 0), &unit(7, 0), Stage::Explore, 1, &few)
         .unwrap();
     let model = Erm::default().fit(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &truth) < 0.05);
@@ -481,7 +481,7 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
     for j in 0..4 {
         let rows = truth.rows(&unit(5, j), 40, rng);
         kept_nothing
-            .add(&unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
+            .add(unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
             .unwrap();
     }
     assert!(matches!(
@@ -509,7 +509,7 @@ fn heads_that_span_too_little_are_refused() {
     for j in 0..5 {
         let rows = Samples::new(normals(400, rng), 10, vec![0.0; 40], 1).unwrap();
         silent
-            .add(&unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
+            .add(unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
             .unwrap();
     }
     for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {

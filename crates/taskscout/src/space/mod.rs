@@ -129,7 +129,7 @@ pub struct Atom {
 ///
 /// let mut registry = Registry::new();
 /// registry.space::<Circle>("circle")?;
-/// let space = registry.make_space("circle", serde_json::json!({"speed": 3.7}))?;
+/// let space = registry.make_space("circle", &serde_json::json!({"speed": 3.7}))?;
 /// let mut study = Study::builder(space)
 ///     .inputs(2)
 ///     .target(Target::unknown("tomorrow"))
@@ -368,7 +368,7 @@ impl Space {
     pub(crate) fn attach(&mut self, registry: &Registry) -> Result<()> {
         if let Self::Own(space) = self {
             let own = space.own();
-            *self = registry.make_space(&own.name, own.settings.clone())?;
+            *self = registry.make_space(&own.name, &own.settings)?;
         }
         Ok(())
     }

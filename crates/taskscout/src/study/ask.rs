@@ -16,7 +16,7 @@ use crate::task::Task;
 use crate::train::TrainContext;
 
 /// What a task has left; none if there is no limit.
-pub(super) type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
+pub type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
 
 /// A round to be planned: all but its budget and the tasks to choose from.
 pub(super) struct Round<'a> {

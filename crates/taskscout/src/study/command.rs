@@ -20,7 +20,7 @@ pub enum Command<'a> {
         /// How many.
         budget: usize,
         /// How many a task has left; none if there is no limit.
-        available: Option<&'a dyn Fn(&Task) -> Option<usize>>,
+        available: Option<Available<'a>>,
     },
     /// Take rows of a plan item.
     Tell {

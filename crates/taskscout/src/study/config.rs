@@ -202,10 +202,10 @@ impl StudyConfig {
         }
         self.space.attach(registry)?;
         if let Some(own) = &mut self.own_strategy {
-            *own = registry.make_strategy(&own.name, own.settings.clone())?;
+            *own = registry.make_strategy(&own.name, &own.settings)?;
         }
         if let Oracle::External(external) = &mut self.oracle {
-            *external = registry.make_trainer(&external.name, external.settings.clone())?;
+            *external = registry.make_trainer(&external.name, &external.settings)?;
         }
         Ok(())
     }

@@ -26,6 +26,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use apply::Recorded;
+pub use ask::Available;
 pub use builder::StudyBuilder;
 pub use collection::Collection;
 pub use command::Command;
