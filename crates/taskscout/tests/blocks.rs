@@ -1,5 +1,7 @@
 //! Designs for samples of several outputs, against brute force.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
 use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::design::{
