@@ -99,3 +99,19 @@ fn a_study_brings_its_map_its_need_and_its_data() {
     assert_eq!(twice.status.code(), Some(2));
     assert!(stderr(&twice).contains("cannot be used with"));
 }
+
+/// A campaign is for one output, and says so before it plans anything.
+#[test]
+fn a_study_of_several_outputs_is_refused() {
+    let scratch = Scratch::winds();
+    let several = StudyConfig {
+        outputs: 3,
+        ..study().config().clone()
+    };
+    let several = serde_json::to_string(&Study::new(several).unwrap()).unwrap();
+    scratch.file("study.json", &several);
+    scratch.refused(
+        "--study study.json",
+        &["the study has 3 outputs", "ask the study itself"],
+    );
+}
