@@ -63,6 +63,7 @@ fn default_noise() -> f64 {
 /// use taskscout::features::FeatureMap;
 /// use taskscout::rng::{Purpose, derive};
 /// use taskscout::source::TaskSource as _;
+/// use taskscout::task::Task;
 /// use taskscout_worlds::pendulum::{Pendulum, PendulumConfig, TaskFeatures};
 ///
 /// let mut world = Pendulum::new(PendulumConfig {
@@ -74,7 +75,7 @@ fn default_noise() -> f64 {
 ///     start_range: [0.0, 0.0],
 /// })?;
 /// let mut rng = derive(0, Purpose::Collect, &[0, 0, 0]);
-/// let rows = world.sample(&[0.5, 0.0, 0.0, 0.0, 0.0], 100, &mut rng)?;
+/// let rows = world.sample(&Task::point(vec![0.5, 0.0, 0.0, 0.0, 0.0]), 100, &mut rng)?;
 /// assert_eq!((rows.len(), rows.input_dim()), (100, 2));
 /// # Ok::<(), taskscout::Error>(())
 /// ```
