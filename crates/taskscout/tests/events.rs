@@ -395,6 +395,8 @@ fn a_file_holds_all_that_took_effect() {
         );
     }
     assert!(file.tell(0, &rows(&[1.0], 2, 1)).is_err());
+    assert_eq!(file.add_target(&Target::unknown("next week")).unwrap(), 1);
+    file.tell_target(1, &rows(&[0.2, 0.1], 6, 1001)).unwrap();
     file.note("the second fan is loud").unwrap();
     file.retract(&batches[1]).unwrap();
     let expected = bytes(&file);

@@ -12,6 +12,7 @@ use crate::data::Samples;
 use crate::error::{Error, Result};
 use crate::registry::Registry;
 use crate::strategy::Plan;
+use crate::target::Target;
 use crate::task::Task;
 
 /// A study and the file that it lives in: what is told is on disk before the call returns, and costs
@@ -117,7 +118,7 @@ impl StudyFile {
     /// As [`StudyFile::open`], and a name that is not registered.
     pub fn open_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self> {
         let mut file = Self::open(path)?;
-        file.study.attach(registry)?;
+        file.attach(registry)?;
         Ok(file)
     }
 
@@ -127,9 +128,12 @@ impl StudyFile {
         self.dropped
     }
 
-    /// The study itself, for what only it can do: attaching maps and oracles of the user's own.
-    pub fn study_mut(&mut self) -> &mut Study {
-        &mut self.study
+    /// [`Study::attach`]: what is the user's own is no part of the file.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn attach(&mut self, registry: &Registry) -> Result<()> {
+        self.study.attach(registry)
     }
 
     /// Decides, writes the event, and applies it: in this order, so that what took effect is on disk.
@@ -277,6 +281,15 @@ impl StudyFile {
     /// As there, or a file that cannot be written.
     pub fn add(&mut self, task: &Task, samples: &Samples) -> Result<BatchId> {
         self.take(&Command::Add { task, samples })
+    }
+
+    /// [`Study::add_target`].
+    ///
+    /// # Errors
+    /// As there, or a file that cannot be written.
+    pub fn add_target(&mut self, target: &Target) -> Result<usize> {
+        self.execute(&Command::AddTarget { target })?;
+        Ok(self.config().targets.len() - 1)
     }
 
     /// [`Study::tell_target`].
