@@ -315,7 +315,7 @@ fn descend(
         start: Some(Arc::clone(start)),
         ..TrainContext::default()
     };
-    Ok(black_box(oracle.fit(black_box(&rows.data), &context)?))
+    Ok(black_box(oracle.model(black_box(&rows.data), &context)?))
 }
 
 /// Fails unless both sides have the same losses in the first steps on all rows at once.
@@ -437,7 +437,7 @@ fn learn(
     };
     let mut model = None;
     let timing = measure(1, || {
-        model = Some(pool.install(|| oracle.fit(black_box(&rows.data), &context))?);
+        model = Some(pool.install(|| oracle.model(black_box(&rows.data), &context))?);
         taskscout::Result::Ok(())
     })?;
     let model = model.ok_or("nothing was fitted")?;

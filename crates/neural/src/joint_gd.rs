@@ -3,10 +3,10 @@
 use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
-use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
+use taskscout::data::{TARGET_FOLDS, TaskData};
 use taskscout::model::{FitReport, Model, Phi, Representation as _, Start, TaskMap};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::{FoldFit, TrainContext, Trainer};
+use taskscout::train::{Candidate, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, propose};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -157,18 +157,43 @@ impl JointGd {
 }
 
 impl Trainer for JointGd {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+        let model = self.fit_once(data, context)?;
+        if !context.wants_proposals() {
+            return Ok(model.into());
+        }
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        let folds = self.folds(data, context, model.dim())?;
+        Fitted::beside_networks(data, context, (model, folds), &alone)
+    }
+
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds {
+            wide: !self.network.hidden.is_empty(),
+            ..TrainerNeeds::NETWORK
+        }
+    }
+
+    fn target_only(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        target: usize,
+    ) -> Result<Vec<Candidate>> {
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        propose::target_only_with(data, context, target, &alone)
+    }
+}
+
+impl JointGd {
+    fn fit_once(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
         let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
         let trained = self.train(&rows, context)?;
         self.assemble(data, context, &rows, &trained)
     }
 
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        let model = self.fit(data, context)?;
+    /// Representations without folds of the targets' rows, as many as give enough rows to compare on.
+    fn folds(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<Vec<FoldFit>> {
         let smallest = |fold: usize| {
             data.targets()
                 .iter()
@@ -180,39 +205,23 @@ impl Trainer for JointGd {
         for fold in 0..TARGET_FOLDS {
             // From scratch: the start has seen all rows of the targets.
             let without = TrainContext {
-                k: Some(model.dim()),
-                targets: TargetRows::Without(fold),
+                k: Some(k),
                 start: None,
-                ..context.clone()
+                ..context.without(fold)
             };
             folds.push(FoldFit {
                 fold,
-                representation: self.fit(data, &without)?.representation,
+                representation: self.fit_once(data, &without)?.representation,
             });
             seen += smallest(fold).unwrap_or(0);
             if seen >= ENOUGH_HELD_OUT {
                 break;
             }
         }
-        Ok((model, folds))
+        Ok(folds)
     }
 
-    fn most_directions(&self, features: usize) -> usize {
-        if self.network.hidden.is_empty() {
-            features
-        } else {
-            usize::MAX
-        }
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
-    }
-
-    fn warm_starts(&self) -> bool {
-        true
-    }
-
+    /// A representation learnt from the rows of one target alone.
     fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
         if self.is_linear() {
             return Ok(None);

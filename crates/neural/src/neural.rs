@@ -4,7 +4,8 @@ use rayon::prelude::*;
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
 use taskscout::model::{Model, Phi, Representation as _, Start};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::{Exact, FoldFit, TrainContext, Trainer};
+use taskscout::train::propose::{self, Alone};
+use taskscout::train::{Candidate, Exact, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -277,9 +278,9 @@ impl<A: Architecture> Neural<A> {
     }
 
     /// The model on top of a trained network: last layer and heads by exact least squares.
-    fn model(&self, data: &TaskData, context: &TrainContext, phi: &Phi) -> Result<Model> {
+    fn on_top(&self, data: &TaskData, context: &TrainContext, phi: &Phi) -> Result<Model> {
         let under = data.under(phi)?;
-        let model = Exact::default().fit(&under, context)?;
+        let model = Exact::default().model(&under, context)?;
         Model::through(phi, model, &under, context)
     }
 
@@ -332,7 +333,7 @@ impl<A: Architecture> Neural<A> {
         sources: &(A::Network, usize, Point),
     ) -> Result<Model> {
         let (phi, point) = self.finish(data, context, sources)?;
-        let mut model = self.model(data, context, &phi)?;
+        let mut model = self.on_top(data, context, &phi)?;
         model.report.iterations = point.steps;
         model.report.converged = point.converged;
         model.report.trace = point.trace;
@@ -349,23 +350,46 @@ impl<A: Architecture> Trainer for Neural<A>
 where
     A::Network: Sync,
 {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let sources = self.sources(data, context)?;
-        self.fit_from(data, context, &sources)
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        self.fit_beside(data, context, &alone)
     }
 
-    fn fit_with_folds(
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds::NETWORK
+    }
+
+    fn target_only(
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
+        target: usize,
+    ) -> Result<Vec<Candidate>> {
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        propose::target_only_with(data, context, target, &alone)
+    }
+}
+
+impl<A: Architecture> Neural<A>
+where
+    A::Network: Sync,
+{
+    /// The fit, with another way to learn from a target's rows alone.
+    pub(crate) fn fit_beside(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        alone: Alone<'_>,
+    ) -> Result<Fitted> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;
+        if !context.wants_proposals() {
+            return Ok(model.into());
+        }
         let fold = |fold: usize| {
             let without = TrainContext {
                 k: Some(model.dim()),
-                targets: TargetRows::Without(fold),
-                ..context.clone()
+                ..context.without(fold)
             };
             // Without sources there is no start that has not seen the fold.
             let (phi, _) = if data.source_rows() == 0 {
@@ -375,26 +399,20 @@ where
             };
             Ok(FoldFit {
                 fold,
-                representation: self.model(data, &without, &phi)?.representation,
+                representation: self.on_top(data, &without, &phi)?.representation,
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Ok((model, folds))
+        Fitted::beside_networks(data, context, (model, folds), alone)
     }
 
-    fn most_directions(&self, _features: usize) -> usize {
-        usize::MAX
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
-    }
-
-    fn warm_starts(&self) -> bool {
-        true
-    }
-
-    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
+    /// A representation learnt from the rows of one target alone.
+    pub(crate) fn alone(
+        &self,
+        data: &TaskData,
+        target: usize,
+        context: &TrainContext,
+    ) -> Result<Option<Phi>> {
         let rows = Dataset::alone(data, target, context.targets)?;
         let k = data.outputs();
         let fresh = TrainContext {

@@ -1,8 +1,8 @@
 //! The size of a network, when nobody says.
 
 use taskscout::data::{TargetRows, TaskData};
-use taskscout::model::{Activation, Model, Phi};
-use taskscout::train::{FoldFit, TrainContext, Trainer};
+use taskscout::model::{Activation, Phi};
+use taskscout::train::{Candidate, Fitted, TrainContext, Trainer, TrainerNeeds, propose};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -87,36 +87,31 @@ impl NeuralAuto {
 }
 
 impl Trainer for NeuralAuto {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         let (oracle, note) = self.oracle(data, context)?;
-        let mut model = oracle.fit(data, context)?;
-        model.report.notes.push(note);
-        Ok(model)
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        let mut fitted = oracle.fit_beside(data, context, &alone)?;
+        fitted.model.report.notes.push(note);
+        Ok(fitted)
     }
 
-    fn fit_with_folds(
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds::NETWORK
+    }
+
+    fn target_only(
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        let (oracle, note) = self.oracle(data, context)?;
-        let (mut model, folds) = oracle.fit_with_folds(data, context)?;
-        model.report.notes.push(note);
-        Ok((model, folds))
+        target: usize,
+    ) -> Result<Vec<Candidate>> {
+        let alone = |target, context: &TrainContext| self.alone(data, target, context);
+        propose::target_only_with(data, context, target, &alone)
     }
+}
 
-    fn most_directions(&self, _features: usize) -> usize {
-        usize::MAX
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
-    }
-
-    fn warm_starts(&self) -> bool {
-        true
-    }
-
+impl NeuralAuto {
+    /// A representation learnt from the rows of one target alone, of a size that suits them.
     fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
         let rows = Dataset::alone(data, target, context.targets)?;
         let shape = self.suited(&rows, data.outputs(), context.seed)?;

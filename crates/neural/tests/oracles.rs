@@ -43,11 +43,19 @@ fn two() -> TrainContext {
     }
 }
 
+/// The same, with predictors of the target.
+fn proposing() -> TrainContext {
+    TrainContext {
+        propose: vec![0],
+        ..two()
+    }
+}
+
 #[test]
 fn the_network_is_found() {
     let mut truth = world(0.1, 1);
     let data = collect(&mut truth, 2000, 1000, 3);
-    let model = neural().fit(&data, &two()).unwrap();
+    let model = neural().model(&data, &two()).unwrap();
     let similarity = truth.similarity(&model.representation).unwrap();
     assert!(similarity > 0.98, "similarity {similarity}");
     // The noise is found as well, within what the rows allow.
@@ -58,9 +66,9 @@ fn the_network_is_found() {
 fn variable_projection_beats_joint_descent_on_the_same_rows() {
     let mut truth = world(0.5, 2);
     let data = collect(&mut truth, 600, 300, 4);
-    let exact = neural().fit(&data, &two()).unwrap();
+    let exact = neural().model(&data, &two()).unwrap();
     let descended = joint(DescentSettings::for_networks())
-        .fit(&data, &two())
+        .model(&data, &two())
         .unwrap();
     let at = |model: &Model| truth.similarity(&model.representation).unwrap();
     assert!(
@@ -88,9 +96,10 @@ fn results_do_not_depend_on_threads() {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| oracle.fit_with_folds(&data, &two()).unwrap())
+            pool.install(|| oracle.fit(&data, &proposing()).unwrap())
         };
-        let ((one, folds), (four, others)) = (fit(1), fit(4));
+        let (one, four) = (fit(1), fit(4));
+        let ((one, folds), (four, others)) = ((one.model, one.folds), (four.model, four.folds));
         assert_eq!(
             serde_json::to_string(&one).unwrap(),
             serde_json::to_string(&four).unwrap()
@@ -126,7 +135,7 @@ fn every_optimiser_and_schedule_learns() {
                 clip: Some(5.0),
                 ..DescentSettings::default()
             });
-            let model = oracle.fit(&data, &two()).unwrap();
+            let model = oracle.model(&data, &two()).unwrap();
             let similarity = truth.similarity(&model.representation).unwrap();
             assert!(similarity > 0.6, "{optimiser:?} {decay:?}: {similarity}");
         }
@@ -148,9 +157,10 @@ fn a_linear_network_gives_a_matrix() {
             ..DescentSettings::default()
         },
     };
-    let model = oracle.fit(&data, &two()).unwrap();
+    let model = oracle.model(&data, &two()).unwrap();
     assert!(model.representation.linear().is_some());
-    assert!(oracle.alone(&data, 0, &two()).unwrap().is_none());
+    let own = oracle.target_only(&data, &two(), 0).unwrap();
+    assert!(own.iter().all(|one| one.predictor.head.is_none()));
 }
 
 #[test]
@@ -170,7 +180,7 @@ fn training_stops_early_and_says_so() {
             patience: 5,
         }),
     });
-    let model = oracle.fit(&data, &two()).unwrap();
+    let model = oracle.model(&data, &two()).unwrap();
     assert!(model.report.trace.len() < 400);
     assert!(
         model
@@ -189,7 +199,7 @@ fn divergence_is_reported_with_its_step_and_does_not_end_the_study() {
         ..DescentSettings::for_networks()
     });
     let data = collect(&mut truth, 200, 100, 9);
-    let error = wild.fit(&data, &two()).unwrap_err();
+    let error = wild.model(&data, &two()).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }), "{error}");
     assert!(error.to_string().contains("learning_rate"), "{error}");
 
@@ -226,20 +236,12 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
     let mut truth = world(0.5, 8);
     let data = collect(&mut truth, 2000, 200, 10);
     let oracle = neural();
-    let (model, folds) = oracle.fit_with_folds(&data, &two()).unwrap();
-    let alone = |target, targets| {
-        let context = TrainContext { targets, ..two() };
-        oracle.alone(&data, target, &context)
-    };
-    let hooks = guard::Hooks {
-        alone: &alone,
-        own: &|_| Ok(None),
-        identify: None,
-        oracle: &oracle,
-    };
-    let choice = guard::choose(&data, &model, &folds, &hooks, &[0])
+    let candidates = oracle
+        .fit(&data, &proposing())
         .unwrap()
+        .candidates
         .remove(0);
+    let choice = guard::choose(&data, 0, candidates, None).unwrap();
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);
     let loss = |kind| truth.target_loss(choice.candidate(kind).unwrap()).unwrap();
     assert!(
@@ -289,7 +291,7 @@ fn a_study_goes_on_after_loading_as_without() {
 fn k_is_chosen_from_the_data_when_not_given() {
     let mut truth = world(0.2, 10);
     let data = collect(&mut truth, 1500, 800, 11);
-    let model = neural().fit(&data, &TrainContext::default()).unwrap();
+    let model = neural().model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.dim(), 2);
     assert!(matches!(model.representation, Phi::Mlp(_)));
     assert_eq!(model.representation.input_dim(), 5);
@@ -324,6 +326,6 @@ fn settings_that_cannot_be_are_named() {
 #[test]
 fn rows_are_asked_for_by_name_where_only_statistics_were_kept() {
     let data = taskscout::data::TaskData::new(5, 1, 7);
-    let error = neural().fit(&data, &two()).unwrap_err().to_string();
+    let error = neural().model(&data, &two()).unwrap_err().to_string();
     assert!(error.contains("rows"), "{error}");
 }

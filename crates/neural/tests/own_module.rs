@@ -75,7 +75,7 @@ fn it_is_trained_like_any_other() {
         k: Some(2),
         ..TrainContext::default()
     };
-    let model = oracle().fit(&data, &context).unwrap();
+    let model = oracle().model(&data, &context).unwrap();
     assert_eq!(model.representation.dim(), 2);
     let similarity = truth.similarity(&model.representation).unwrap();
     assert!(similarity > 0.9, "similarity {similarity}");

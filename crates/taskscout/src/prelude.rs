@@ -29,5 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    Choice, Exact, Pooled, Predictor, PredictorKind, Staged, TrainContext, Trainer,
+    Candidate, Choice, Exact, Fitted, Pooled, Predictor, PredictorKind, Staged, TrainContext,
+    Trainer, TrainerNeeds,
 };

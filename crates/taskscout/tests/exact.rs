@@ -11,14 +11,14 @@ use common::{
 use faer::Mat;
 use proptest::prelude::*;
 use taskscout::Error;
-use taskscout::data::{Samples, Stage, TargetRows};
+use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetRows};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
-use taskscout::train::{Exact, TrainContext, Trainer, task_map};
+use taskscout::train::{Exact, Fitted, TrainContext, Trainer, task_map};
 
 fn fit(collected: &Collected, oracle: &Exact, k: usize) -> taskscout::Result<Model> {
-    oracle.fit(
+    oracle.model(
         &collected.data,
         &TrainContext {
             k: Some(k),
@@ -187,7 +187,7 @@ fn the_data_tell_how_many_directions_there_are() {
         truth.map = orthonormal(7, k, rng).transpose().to_owned();
         let collected = collect(&truth, 12, 60, rng);
         let model = Exact::default()
-            .fit(&collected.data, &TrainContext::default())
+            .model(&collected.data, &TrainContext::default())
             .unwrap();
         assert_eq!(model.dim(), k, "seed {seed}");
     }
@@ -242,9 +242,13 @@ fn the_fit_does_not_depend_on_threads() {
     let collected = collect(&truth, 40, 9, rng);
     let run = |threads| {
         on_threads(threads, || {
-            let (model, folds) = Exact::default()
-                .fit_with_folds(&collected.data, &TrainContext::default())
-                .unwrap();
+            let context = TrainContext {
+                propose: vec![0],
+                ..TrainContext::default()
+            };
+            let Fitted { model, folds, .. } =
+                Exact::default().fit(&collected.data, &context).unwrap();
+            assert_eq!(folds.len(), TARGET_FOLDS);
             let folds: Vec<_> = folds
                 .iter()
                 .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
@@ -328,7 +332,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         targets: TargetRows::None,
         ..TrainContext::default()
     };
-    let before = Exact::default().fit(&collected.data, &context).unwrap();
+    let before = Exact::default().model(&collected.data, &context).unwrap();
     assert_eq!(before.report.labels, 120);
     let rows = truth.rows(&unit(4, 0), 50, rng);
     collected
@@ -336,13 +340,13 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         .add(unit(4, 0), &unit(4, 0), Stage::Exploit, 1, &rows)
         .unwrap();
     collected.data.add_target_rows(0, &rows).unwrap();
-    let after = Exact::default().fit(&collected.data, &context).unwrap();
+    let after = Exact::default().model(&collected.data, &context).unwrap();
     assert_eq!(
         serde_json::to_string(&before).unwrap(),
         serde_json::to_string(&after).unwrap()
     );
     let all = Exact::default()
-        .fit(
+        .model(
             &collected.data,
             &TrainContext {
                 k: Some(2),
@@ -368,11 +372,11 @@ fn a_known_target_does_not_spoil_the_fit() {
     collected.target(&half, rows);
     let context = TrainContext {
         k: Some(2),
+        propose: vec![0],
         ..TrainContext::default()
     };
-    let (model, folds) = Exact::default()
-        .fit_with_folds(&collected.data, &context)
-        .unwrap();
+    let Fitted { model, folds, .. } = Exact::default().fit(&collected.data, &context).unwrap();
+    assert_eq!(folds.len(), TARGET_FOLDS);
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {
         let similarity = subspace_similarity(

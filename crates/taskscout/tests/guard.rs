@@ -6,7 +6,6 @@ mod common;
 
 use common::{Collected, Truth, matrix_bits, normals, rng, rows, unit};
 use faer::Mat;
-use std::sync::LazyLock;
 
 use taskscout::Error;
 use taskscout::data::{Samples, TARGET_FOLDS};
@@ -31,28 +30,18 @@ fn sources(truth: &Truth, rng: &mut Rng) -> Collected {
     collected
 }
 
-/// Nothing but the guard's own candidates.
-fn hooks() -> guard::Hooks<'static> {
-    static ORACLE: LazyLock<Exact> = LazyLock::new(Exact::default);
-    guard::Hooks {
-        alone: &|_, _| Ok(None),
-        own: &|_| Ok(None),
-        identify: None,
-        oracle: &*ORACLE,
+fn context(k: usize) -> TrainContext {
+    TrainContext {
+        k: Some(k),
+        propose: vec![0],
+        ..TrainContext::default()
     }
 }
 
-fn choose(collected: &Collected) -> Choice {
-    let context = TrainContext {
-        k: Some(K),
-        ..TrainContext::default()
-    };
-    let (model, folds) = Exact::default()
-        .fit_with_folds(&collected.data, &context)
-        .unwrap();
-    guard::choose(&collected.data, &model, &folds, &hooks(), &[0])
-        .unwrap()
-        .remove(0)
+fn choose(collected: &Collected, k: usize) -> taskscout::Result<Choice> {
+    let fitted = Exact::default().fit(&collected.data, &context(k))?;
+    let candidates = fitted.candidates.into_iter().flatten().collect();
+    guard::choose(&collected.data, 0, candidates, None)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -109,13 +98,8 @@ fn a_fold_left_out_is_not_seen() {
     let fit = |batch: Samples| {
         let mut collected = plain.clone();
         collected.target(&unit(P, P - 1), batch);
-        let context = TrainContext {
-            k: Some(K),
-            ..TrainContext::default()
-        };
-        let (model, folds) = Exact::default()
-            .fit_with_folds(&collected.data, &context)
-            .unwrap();
+        let fitted = Exact::default().fit(&collected.data, &context(K)).unwrap();
+        let (model, folds) = (fitted.model, fitted.folds);
         let folds: Vec<Vec<u64>> = folds
             .iter()
             .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
@@ -155,7 +139,7 @@ fn the_guard_knows_when_transfer_helps() {
     let shared = [PredictorKind::Shared, PredictorKind::SharedResidual];
     for seed in 0..6 {
         let (related, _) = world(seed, true, 24);
-        let choice = choose(&related);
+        let choice = choose(&related, K).unwrap();
         assert!(shared.contains(&choice.kind), "{seed}: {}", choice.reason);
         assert!(
             choice
@@ -165,7 +149,7 @@ fn the_guard_knows_when_transfer_helps() {
             choice.reason
         );
         let (unrelated, _) = world(seed, false, 400);
-        let choice = choose(&unrelated);
+        let choice = choose(&unrelated, K).unwrap();
         assert_eq!(
             choice.kind,
             PredictorKind::TargetOnly,
@@ -188,7 +172,7 @@ fn what_is_handed_back_is_not_worse_than_the_target_alone() {
         let (mut returned, mut alone) = (0.0, 0.0);
         for seed in 0..12 {
             let (collected, beta) = world(100 + seed, related, n);
-            let choice = choose(&collected);
+            let choice = choose(&collected, K).unwrap();
             returned += returned_loss(&choice, &beta);
             alone += loss(&choice, PredictorKind::TargetOnly, &beta);
         }
@@ -208,7 +192,7 @@ fn held_out_errors_are_honest() {
     let (mut reported, mut actual) = (0.0, 0.0);
     for seed in 0..8 {
         let (collected, beta) = world(200 + seed, true, 60);
-        let choice = choose(&collected);
+        let choice = choose(&collected, K).unwrap();
         for candidate in &choice.candidates {
             reported += candidate.held_out.unwrap();
             actual += NOISE * NOISE + loss(&choice, candidate.kind, &beta);
@@ -223,7 +207,7 @@ fn held_out_errors_are_honest() {
 fn too_few_rows_fall_back_with_a_reason() {
     for n in [1, 2, 3] {
         let (collected, _) = world(3, true, n);
-        let choice = choose(&collected);
+        let choice = choose(&collected, K).unwrap();
         assert_eq!(choice.kind, PredictorKind::Shared);
         assert!(
             choice
@@ -250,7 +234,8 @@ fn too_few_rows_fall_back_with_a_reason() {
     }
     let (collected, _) = world(3, true, 4);
     assert!(
-        choose(&collected)
+        choose(&collected, K)
+            .unwrap()
             .candidates
             .iter()
             .all(|candidate| candidate.held_out.is_some())
@@ -263,19 +248,12 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
     let truth = Truth::draw(D, K, P, 1, NOISE, rng);
     let mut collected = sources(&truth, rng);
     collected.data.add_target("empty", unit(P, P - 1)).unwrap();
-    let context = TrainContext {
-        k: Some(K),
-        ..TrainContext::default()
-    };
-    let (model, folds) = Exact::default()
-        .fit_with_folds(&collected.data, &context)
-        .unwrap();
-    let error = guard::choose(&collected.data, &model, &folds, &hooks(), &[0]).unwrap_err();
+    let error = choose(&collected, K).unwrap_err();
     assert!(
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(&collected.data, &model, &folds, &hooks(), &[1]).unwrap_err();
+    let error = guard::choose(&collected.data, 1, Vec::new(), None).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 
@@ -291,16 +269,7 @@ fn a_fold_without_the_only_row_still_gives_a_representation() {
     }
     let row = truth.rows(&unit(3, 2), 1, rng);
     collected.target(&unit(3, 2), row);
-    let context = TrainContext {
-        k: Some(3),
-        ..TrainContext::default()
-    };
-    let (model, folds) = Exact::default()
-        .fit_with_folds(&collected.data, &context)
-        .unwrap();
-    let choice = guard::choose(&collected.data, &model, &folds, &hooks(), &[0])
-        .unwrap()
-        .remove(0);
+    let choice = choose(&collected, 3).unwrap();
     assert!(
         choice.reason.starts_with("1 target rows are too few"),
         "{}",
@@ -315,7 +284,7 @@ fn several_outputs_are_judged_together() {
     let mut collected = sources(&truth, rng);
     let batch = truth.rows(&unit(P, P - 1), 24, rng);
     collected.target(&unit(P, P - 1), batch);
-    let choice = choose(&collected);
+    let choice = choose(&collected, K).unwrap();
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);
     let predictor = choice.predictor().unwrap();
     assert_eq!(predictor.coefficients.len(), 2);

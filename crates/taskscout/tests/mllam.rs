@@ -24,6 +24,14 @@ fn of_rank(k: usize) -> TrainContext {
     }
 }
 
+/// The same, with predictors of the first target.
+fn proposing(k: usize) -> TrainContext {
+    TrainContext {
+        propose: vec![0],
+        ..of_rank(k)
+    }
+}
+
 fn basis(model: &Model) -> MatRef<'_, f64> {
     model.representation.linear().unwrap().matrix()
 }
@@ -95,7 +103,7 @@ fn without_noise_the_subspace_is_found_to_a_millionth() {
                 splits,
                 ..Mllam::default()
             };
-            let model = oracle.fit(&data, &of_rank(k)).unwrap();
+            let model = oracle.model(&data, &of_rank(k)).unwrap();
             let error = error(&model, &truth);
             println!(
                 "{d} {k} {p} {n} split {splits}: {error:.1e} in {}",
@@ -116,7 +124,7 @@ fn without_noise_the_papers_ill_conditioned_map_is_no_obstacle() {
     truth.map = ill_conditioned(4, 80, rng);
     let data = passive(&truth, 160, rng);
     let start = std::time::Instant::now();
-    let model = Mllam::default().fit(&data, &of_rank(4)).unwrap();
+    let model = Mllam::default().model(&data, &of_rank(4)).unwrap();
     let error = error(&model, &truth);
     println!(
         "{error:.1e} in {} iterations, {:?}",
@@ -135,7 +143,7 @@ fn slope(rows: &[usize], oracle: &dyn Trainer, seeds: u64) -> (f64, Vec<f64>) {
                 let rng = &mut rng(100 + seed);
                 let truth = Truth::draw(30, 3, 21, 1, 1.0, rng);
                 let data = passive(&truth, n, rng);
-                error(&oracle.fit(&data, &of_rank(3)).unwrap(), &truth).ln()
+                error(&oracle.model(&data, &of_rank(3)).unwrap(), &truth).ln()
             };
             (0..seeds).map(of).sum::<f64>() / seeds as f64
         })
@@ -195,8 +203,8 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         targets: TargetRows::None,
         ..of_rank(1)
     };
-    let split = parts.fit(&data, &context).unwrap();
-    let whole = all.fit(&data, &context).unwrap();
+    let split = parts.model(&data, &context).unwrap();
+    let whole = all.model(&data, &context).unwrap();
     println!(
         "{:.1e} {:.1e}",
         error(&split, &truth),
@@ -234,20 +242,23 @@ fn neither_threads_nor_the_order_of_batches_matter() {
     };
     let data = draw(false, 60);
     for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
-        let fit = |threads| on_threads(threads, || oracle.fit_with_folds(&data, &of_rank(2)));
-        let (one, one_folds) = fit(1).unwrap();
-        let (four, four_folds) = fit(4).unwrap();
+        let fit = |threads| on_threads(threads, || oracle.fit(&data, &proposing(2)).unwrap());
+        let (one, four) = (fit(1), fit(4));
+        assert_eq!(
+            (&one.folds, &one.candidates),
+            (&four.folds, &four.candidates)
+        );
+        let (one, four) = (one.model, four.model);
         assert_eq!(matrix_bits(basis(&one)), matrix_bits(basis(&four)));
         assert_eq!(
             matrix_bits(one.map.matrix()),
             matrix_bits(four.map.matrix())
         );
-        assert_eq!(one_folds, four_folds);
         // The model is the same whether or not folds are asked for.
-        let alone = oracle.fit(&data, &of_rank(2)).unwrap();
+        let alone = oracle.model(&data, &of_rank(2)).unwrap();
         assert_eq!(matrix_bits(basis(&one)), matrix_bits(basis(&alone)));
         for other in [draw(true, 60), draw(false, 7)] {
-            let model = oracle.fit(&other, &of_rank(2)).unwrap();
+            let model = oracle.model(&other, &of_rank(2)).unwrap();
             let moved = sine(basis(&model), basis(&one));
             assert!(moved < 1e-9, "{moved}");
         }
@@ -275,7 +286,7 @@ fn a_task_of_several_stages_is_one_task() {
             twice.add(unit(5, j), &unit(5, j), stage, 0, rows).unwrap();
         }
     }
-    let fit = |data| Mllam::default().fit(data, &context).unwrap();
+    let fit = |data| Mllam::default().model(data, &context).unwrap();
     let (a, b) = (fit(&once), fit(&twice));
     assert!(sine(basis(&a), basis(&b)) < 1e-9);
     assert_eq!(a.report.labels, b.report.labels);
@@ -284,7 +295,7 @@ fn a_task_of_several_stages_is_one_task() {
         stages: Some(vec![Stage::WarmUp]),
         ..context.clone()
     };
-    let part = Mllam::default().fit(&twice, &warm_up).unwrap();
+    let part = Mllam::default().model(&twice, &warm_up).unwrap();
     assert_eq!(part.report.labels, 5 * 30);
 }
 
@@ -311,8 +322,8 @@ fn the_folds_have_not_seen_their_rows() {
     same.add_target_rows(target, &rows).unwrap();
     other.add_target_rows(target, &changed).unwrap();
     let folds = |data| {
-        let (_, folds) = Mllam::default().fit_with_folds(data, &of_rank(2)).unwrap();
-        folds
+        let fitted = Mllam::default().fit(data, &proposing(2)).unwrap();
+        fitted.folds
     };
     let (a, b) = (folds(&same), folds(&other));
     let equal: Vec<bool> = a.iter().zip(&b).map(|(a, b)| a == b).collect();
@@ -341,10 +352,10 @@ fn two_worlds(rng: &mut Rng) -> (TaskData, Truth) {
 #[test]
 fn erm_ignores_warm_up_rows_and_the_target() {
     let (data, new) = two_worlds(&mut rng(61));
-    let model = Erm::default().fit(&data, &of_rank(2)).unwrap();
+    let model = Erm::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &new) < 0.15, "{}", error(&model, &new));
     assert_eq!(model.report.labels, 5 * 80);
-    let both = Exact::default().fit(&data, &of_rank(2)).unwrap();
+    let both = Exact::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&both, &new) > 0.2);
     // The target's column is least squares on its rows under the finished φ.
     let rows = data.target_statistics(0, TargetRows::All).unwrap();
@@ -362,7 +373,7 @@ fn erm_ignores_warm_up_rows_and_the_target() {
         stages: Some(vec![Stage::WarmUp]),
         ..of_rank(2)
     };
-    let old = Erm::default().fit(&data, &warm_up).unwrap();
+    let old = Erm::default().model(&data, &warm_up).unwrap();
     assert!(error(&old, &new) > 0.5);
 }
 
@@ -374,7 +385,7 @@ fn erm_takes_all_stages_where_the_last_are_too_short() {
     let few = truth.rows(&unit(7, 0), 5, rng);
     data.add(unit(7, 0), &unit(7, 0), Stage::Explore, 1, &few)
         .unwrap();
-    let model = Erm::default().fit(&data, &of_rank(2)).unwrap();
+    let model = Erm::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &truth) < 0.05);
     assert!(
         model.report.notes[0].contains("all stages"),
@@ -388,7 +399,7 @@ fn several_outputs_share_the_representation() {
     let rng = &mut rng(81);
     let truth = Truth::draw(15, 3, 6, 2, 0.0, rng);
     let data = passive(&truth, 40, rng);
-    let model = Mllam::default().fit(&data, &of_rank(3)).unwrap();
+    let model = Mllam::default().model(&data, &of_rank(3)).unwrap();
     assert!(error(&model, &truth) < 1e-6, "{}", error(&model, &truth));
     let fitted = common::fitted(&model);
     assert!(common::relative_distance(fitted.as_ref(), truth.product().as_ref()) < 1e-5);
@@ -400,13 +411,13 @@ fn the_rank_and_the_noise_come_from_the_data() {
     let truth = Truth::draw(15, 3, 12, 1, 0.5, rng);
     let data = passive(&truth, 200, rng);
     for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
-        let model = oracle.fit(&data, &TrainContext::default()).unwrap();
+        let model = oracle.model(&data, &TrainContext::default()).unwrap();
         assert_eq!(model.dim(), 3);
         assert!((model.noise / 0.25 - 1.0).abs() < 0.1, "{}", model.noise);
     }
     // The evidence prefers the true number of directions.
     let evidence = |k| {
-        let report = Mllam::default().fit(&data, &of_rank(k)).unwrap().report;
+        let report = Mllam::default().model(&data, &of_rank(k)).unwrap().report;
         report.evidence
     };
     assert!(evidence(3) > evidence(2) && evidence(3) > evidence(4));
@@ -418,7 +429,7 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
     let truth = Truth::draw(10, 2, 5, 1, 0.3, rng);
     let data = passive(&truth, 40, rng);
     let setting = |oracle: &dyn Trainer, key: &str| {
-        let refused = oracle.fit(&data, &of_rank(2)).unwrap_err();
+        let refused = oracle.model(&data, &of_rank(2)).unwrap_err();
         assert!(
             matches!(&refused, Error::Setting { key: found, .. } if found == key),
             "{refused}"
@@ -458,22 +469,22 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         assert!(serde_json::from_str::<Mllam>(text).is_err());
     }
     for k in [0, 6] {
-        let refused = plain.fit(&data, &of_rank(k)).unwrap_err();
+        let refused = plain.model(&data, &of_rank(k)).unwrap_err();
         assert!(matches!(refused, Error::Setting { .. }), "{refused}");
     }
     let empty = TaskData::new(10, 1, 5).keeping_rows();
     assert!(matches!(
-        plain.fit(&empty, &of_rank(2)),
+        plain.model(&empty, &of_rank(2)),
         Err(Error::State(_))
     ));
     assert!(matches!(
-        Erm::default().fit(&empty, &of_rank(2)),
+        Erm::default().model(&empty, &of_rank(2)),
         Err(Error::State(_))
     ));
     // Fewer labels than unknowns, and fewer rows a task than k.
     for n in [3, 1] {
         let scarce = passive(&truth, n, rng);
-        let refused = plain.fit(&scarce, &of_rank(2)).unwrap_err();
+        let refused = plain.model(&scarce, &of_rank(2)).unwrap_err();
         assert!(matches!(refused, Error::RankDeficient { .. }), "{refused}");
     }
     // Statistics alone do not do for splitting, but they do without it.
@@ -485,12 +496,12 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
             .unwrap();
     }
     assert!(matches!(
-        plain.fit(&kept_nothing, &of_rank(2)),
+        plain.model(&kept_nothing, &of_rank(2)),
         Err(Error::State(_))
     ));
     let whole = Mllam { splits: 1, ..plain };
-    assert!(!whole.needs_rows());
-    assert!(whole.fit(&kept_nothing, &of_rank(2)).is_ok());
+    assert!(!whole.needs().rows);
+    assert!(whole.model(&kept_nothing, &of_rank(2)).is_ok());
 }
 
 #[test]
@@ -500,7 +511,7 @@ fn heads_that_span_too_little_are_refused() {
     let line = gaussian(1, 5, rng);
     truth.map = Mat::from_fn(2, 5, |i, j| (1.0 + i as f64) * line[(0, j)]);
     let data = passive(&truth, 40, rng);
-    match Mllam::default().fit(&data, &of_rank(2)) {
+    match Mllam::default().model(&data, &of_rank(2)) {
         Err(Error::RankDeficient { rank, needed, .. }) => assert_eq!((rank, needed), (1, 2)),
         other => panic!("{other:?}"),
     }
@@ -513,7 +524,7 @@ fn heads_that_span_too_little_are_refused() {
             .unwrap();
     }
     for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
-        let refused = oracle.fit(&silent, &of_rank(2)).unwrap_err();
+        let refused = oracle.model(&silent, &of_rank(2)).unwrap_err();
         assert!(matches!(refused, Error::RankDeficient { .. }), "{refused}");
     }
 }
@@ -552,10 +563,10 @@ fn study(rounds: usize) -> Study {
 fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
     let context = of_rank(2);
     let first = study(1);
-    let expected = Mllam::default().fit(first.data(), &context).unwrap();
+    let expected = Mllam::default().model(first.data(), &context).unwrap();
     assert_eq!(*first.model().unwrap(), expected);
     let later = study(3);
-    let expected = Erm::default().fit(later.data(), &context).unwrap();
+    let expected = Erm::default().model(later.data(), &context).unwrap();
     assert_eq!(*later.model().unwrap(), expected);
     // Whichever model is fitted first, neither takes the other's place.
     let (mut planned, mut trained) = (later.clone(), later.clone());
@@ -565,7 +576,7 @@ fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
     assert_eq!(*planned.model().unwrap(), expected);
     assert_eq!(*trained.model().unwrap(), expected);
     assert_eq!(planned.predictors().unwrap(), choice);
-    let mllam = Mllam::default().fit(later.data(), &context).unwrap();
+    let mllam = Mllam::default().model(later.data(), &context).unwrap();
     assert_ne!(mllam, expected);
     // A file keeps the oracle and the rows that it needs.
     let text = serde_json::to_string(&later).unwrap();

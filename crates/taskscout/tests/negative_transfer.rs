@@ -126,18 +126,12 @@ fn world(setting: Setting, seed: u64, labelled: bool) -> (TaskData, Vec<f64>) {
 }
 
 fn choose(oracle: &dyn Trainer, data: &TaskData) -> Choice {
-    let context = TrainContext::default();
-    let (model, folds) = oracle.fit_with_folds(data, &context).unwrap();
-    let own = |target| oracle.own_candidate(data, target);
-    let hooks = guard::Hooks {
-        alone: &|_, _| Ok(None),
-        own: &own,
-        identify: None,
-        oracle,
+    let context = TrainContext {
+        propose: vec![0],
+        ..TrainContext::default()
     };
-    guard::choose(data, &model, &folds, &hooks, &[0])
-        .unwrap()
-        .remove(0)
+    let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
+    guard::choose(data, 0, candidates, None).unwrap()
 }
 
 fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {

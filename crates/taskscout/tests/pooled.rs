@@ -12,8 +12,8 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, Exact, FeatureSet, Pooled, PooledOver, Predictor, PredictorKind, TrainContext,
-    Trainer,
+    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOver, Predictor, PredictorKind,
+    TrainContext, Trainer, TrainerNeeds, guard,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -134,20 +134,14 @@ fn excess(predictor: &Predictor, theta: &[f64]) -> f64 {
 
 /// What the guard returns, and the target's own rows give.
 fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
-    let (model, folds) = oracle
-        .fit_with_folds(data, &TrainContext::default())
-        .unwrap();
-    let nothing = |_: usize, _| Ok(None);
-    let own = |target| oracle.own_candidate(data, target);
-    let hooks = taskscout::train::guard::Hooks {
-        alone: &nothing,
-        own: &own,
-        identify: None,
-        oracle,
+    let context = TrainContext {
+        propose: vec![0],
+        ..TrainContext::default()
     };
-    let choices = taskscout::train::guard::choose(data, &model, &folds, &hooks, &[0]).unwrap();
-    let own = choices[0].candidate(PredictorKind::TargetOnly).unwrap();
-    (choices[0].predictor().unwrap().clone(), own.clone())
+    let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
+    let choice = guard::choose(data, 0, candidates, None).unwrap();
+    let own = choice.candidate(PredictorKind::TargetOnly).unwrap();
+    (choice.predictor().unwrap().clone(), own.clone())
 }
 
 /// Mean excess errors of what is returned and of the target alone, over draws.
@@ -184,12 +178,12 @@ fn predictors(units: Units) -> Vec<f64> {
     let rng = &mut rng(7);
     let world = World::kin(rng);
     let (data, _) = data(&world, 12, units, rng);
-    let model = oracle().fit(&data, &TrainContext::default()).unwrap();
+    let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let shared = oracle()
         .shared_candidate(&data, &model, 0)
         .unwrap()
         .unwrap();
-    let own = oracle().own_candidate(&data, 0).unwrap().unwrap();
+    let own = oracle().own_candidate(&data, 0).unwrap();
     [shared, own]
         .map(|one| one.predictor.coefficients[0].clone())
         .concat()
@@ -250,15 +244,15 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
     let rng = &mut rng(3);
     let world = World::kin(rng);
     let (data, theta) = data(&world, 16, PLAIN, rng);
-    let model = oracle.fit(&data, &TrainContext::default()).unwrap();
+    let model = oracle.model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.report.notes, ["learnt on what matters"]);
     assert_eq!(
-        model.pool.as_ref().unwrap().columns(),
+        model.structure.pool().unwrap().columns(),
         Some([0, 1, 2, 3, 4].as_slice())
     );
     for candidate in [
         oracle.shared_candidate(&data, &model, 0).unwrap().unwrap(),
-        oracle.own_candidate(&data, 0).unwrap().unwrap(),
+        oracle.own_candidate(&data, 0).unwrap(),
     ] {
         let predictor = candidate.predictor;
         assert!(
@@ -273,11 +267,17 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
 #[test]
 fn models_survive_a_file() {
     let (data, _) = data(&World::strangers(), 8, PLAIN, &mut rng(1));
-    let model = oracle().fit(&data, &TrainContext::default()).unwrap();
+    let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let back: Model = serde_json::from_str(&text).unwrap();
-    assert_eq!((back.map, back.spectrum), (model.map, model.spectrum));
-    assert!(back.report.evidence.is_nan() && back.pool.is_none());
+    assert!(back.report.evidence.is_nan());
+    // What families have in common is kept, to the last digit.
+    let proposed = |model| oracle().shared_candidate(&data, model, 0).unwrap();
+    assert_eq!(proposed(&back), proposed(&model));
+    assert_eq!(
+        (back.map, back.spectrum, back.structure),
+        (model.map, model.spectrum, model.structure)
+    );
 }
 
 /// Every task feature and label that could leave equations singular.
@@ -321,7 +321,7 @@ fn odd_data_break_nothing() {
                 let rows = samples(&many[..target_rows], label);
                 data.add_target_rows(0, &rows).unwrap();
                 let place = format!("{name}, {counts:?} rows, {target_rows} of the target");
-                let model = oracle.fit(&data, &TrainContext::default());
+                let model = oracle.model(&data, &TrainContext::default());
                 let model = model.unwrap_or_else(|error| panic!("{place}: {error}"));
                 let shared = oracle.shared_candidate(&data, &model, 0);
                 let shared = shared.unwrap_or_else(|error| panic!("{place}: {error}"));
@@ -331,7 +331,6 @@ fn odd_data_break_nothing() {
                 let own = own.unwrap_or_else(|error| panic!("{place}: {error}"));
                 let finite =
                     |one: &Candidate| one.predictor.coefficients[0].iter().all(|c| c.is_finite());
-                let own = own.unwrap();
                 assert!(shared.iter().chain([&own]).all(finite), "{place}");
                 if target_rows == 200 {
                     let size = label(&[1.0, 1.0, 1.0]).abs();
@@ -399,7 +398,7 @@ fn settings_that_do_not_fit_are_named() {
     }
     let two = TaskData::new(D, 2, 1);
     let message = oracle()
-        .fit(&two, &TrainContext::default())
+        .model(&two, &TrainContext::default())
         .unwrap_err()
         .to_string();
     assert!(message.contains("make every output a task"), "{message}");
@@ -410,7 +409,7 @@ fn settings_that_do_not_fit_are_named() {
 struct Magnitude;
 
 impl Trainer for Magnitude {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
         // It must not see the target.
         assert_eq!(context.targets, taskscout::data::TargetRows::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
@@ -421,21 +420,24 @@ impl Trainer for Magnitude {
         let first = layer(Mat::from_fn(D, 2, sign));
         let last = layer(Mat::from_fn(2, 1, |_, _| 1.0));
         let mlp = Mlp::new(vec![first, last], Activation::Relu)?;
-        let model = Exact::default().fit(
+        let model = Exact::default().model(
             data,
             &TrainContext {
                 k: Some(1),
                 ..context.clone()
             },
         )?;
-        Ok(Model {
+        Ok(Fitted::from(Model {
             representation: Phi::Mlp(mlp),
             ..model
-        })
+        }))
     }
 
-    fn needs_rows(&self) -> bool {
-        true
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds {
+            rows: true,
+            ..TrainerNeeds::default()
+        }
     }
 }
 
@@ -463,9 +465,9 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         pooled: oracle(),
         network: Arc::new(Magnitude),
     };
-    assert!(over.needs_rows());
+    assert!(over.needs().rows);
     let context = TrainContext::default();
-    let model = over.fit(&data, &context).unwrap();
+    let model = over.model(&data, &context).unwrap();
     assert_eq!(model.representation.dim(), 1);
     assert_eq!(model.report.notes, ["learnt on all features and a network"]);
     let test = bent(0.5, 400, rng);
@@ -478,7 +480,11 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .map(|(a, b)| (a - b).powi(2));
         squares.sum::<f64>() / test.len() as f64
     };
-    let with = over.shared_candidate(&data, &model, 0).unwrap().unwrap();
+    let with = over
+        .pooled
+        .shared_candidate(&data, &model, 0)
+        .unwrap()
+        .unwrap();
     let with = with.predictor;
     let head = with.head.as_ref().unwrap();
     assert!(
@@ -486,7 +492,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         "{:?}",
         head.coefficients
     );
-    let plain = oracle().fit(&data, &context).unwrap();
+    let plain = oracle().model(&data, &context).unwrap();
     let without = oracle()
         .shared_candidate(&data, &plain, 0)
         .unwrap()
@@ -494,6 +500,6 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         .predictor;
     assert!(error(&with) < 1.5 * NOISE * NOISE, "{}", error(&with));
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
-    let values = model.pool.as_ref().unwrap().values(features).unwrap();
+    let values = model.structure.pool().unwrap().values(features).unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
 }

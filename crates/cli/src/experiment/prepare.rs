@@ -1,14 +1,11 @@
 //! An experiment that is ready to run: everything checked that can be checked without running.
 
-use taskscout::features::Features as _;
-use taskscout::strategy::Exploit;
-
 use super::config::{ExperimentConfig, StrategyRun};
 use super::need;
 use super::schedule::Rounds;
 use super::trial::{Contender, Serves, Trial, study_config};
 use super::world::{World, WorldOption, WorldTarget};
-use crate::args::{ExperimentOptions, OracleName};
+use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 use crate::memory::Need;
 use crate::output::tell;
@@ -67,7 +64,7 @@ fn checked(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prep
     prepared.check_samples()?;
     prepared.need = need::of(&prepared, options).and(own);
     prepared.need.check(SMALLER)?;
-    prepared.check_kin()?;
+    prepared.check_related()?;
     for &run in &prepared.config.strategies {
         prepared.check(run)?;
     }
@@ -123,12 +120,10 @@ impl Prepared {
         Ok(())
     }
 
-    /// Checks that targets have kin, where learning is about them.
-    fn check_kin(&self) -> Result<()> {
-        let (learner, features) = (&self.config.learner, self.world.task_features());
+    /// Checks that something is known of targets, where learning starts from it.
+    fn check_related(&self) -> Result<()> {
         let hidden = self.targets.iter().any(|target| target.known.is_none());
-        let pooled = learner.oracle == OracleName::Pooled;
-        if !hidden || !pooled || learner.exploit(features.is_identity()) != Exploit::Kin {
+        if !hidden || !self.config.learner.samples_related() {
             return Ok(());
         }
         let remedy = match self.config.world.has(WorldOption::Data) {

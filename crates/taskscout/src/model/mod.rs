@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::train::TrainContext;
 use crate::train::pooled::Pool;
-use std::sync::Arc;
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -167,9 +166,33 @@ pub struct Model {
     /// What a later fit may start from; for oracles that can use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start: Option<Start>,
-    /// Families of tasks, where the oracle learnt them; a file does not keep them.
-    #[serde(skip)]
-    pub pool: Option<Arc<Pool>>,
+    /// What ties tasks together.
+    #[serde(default)]
+    pub structure: Structure,
+}
+
+/// What ties the functions of tasks together.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Structure {
+    /// A matrix `φ` and a linear task map.
+    #[default]
+    Factored,
+    /// Families of tasks that share task features, and what each task has of its own.
+    Hierarchical(Box<Pool>),
+    /// A network or a user's own `φ` and a linear task map.
+    Network,
+}
+
+impl Structure {
+    /// The families of tasks, where there are any.
+    #[must_use]
+    pub fn pool(&self) -> Option<&Pool> {
+        match self {
+            Self::Hierarchical(pool) => Some(pool),
+            Self::Factored | Self::Network => None,
+        }
+    }
 }
 
 impl Model {
@@ -202,7 +225,7 @@ impl Model {
             noise,
             report,
             start: None,
-            pool: None,
+            structure: Structure::Factored,
         })
     }
 
@@ -245,6 +268,10 @@ impl Model {
             representation: phi.then(matrix.as_ref())?,
             map: TaskMap::new(rows_of_map, inner.map.task_dim),
             spectrum: svd.s,
+            structure: match phi {
+                Phi::Linear(_) => Structure::Factored,
+                _ => Structure::Network,
+            },
             ..inner
         })
     }

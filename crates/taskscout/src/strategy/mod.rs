@@ -10,10 +10,11 @@
 
 mod active;
 mod discrete;
-mod kin;
 pub(crate) mod outputs;
 mod passive;
+mod related;
 pub mod schedule;
+mod stored;
 mod within;
 
 use std::collections::HashMap;
@@ -346,17 +347,21 @@ pub enum StrategyKind {
     DiscreteL1,
     /// The same with the smallest sum of squares.
     DiscreteL2,
+    /// Tasks of a finite space that share features with targets whose own are known, by how much of
+    /// the doubt about the targets their rows take away; from the first round on.
+    Related,
 }
 
 impl StrategyKind {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Passive,
         Self::PassiveFixed,
         Self::Agnostic,
         Self::Aware,
         Self::DiscreteL1,
         Self::DiscreteL2,
+        Self::Related,
     ];
 
     /// Its name, as on the command line.
@@ -369,6 +374,7 @@ impl StrategyKind {
             Self::Aware => "aware",
             Self::DiscreteL1 => "discrete-l1",
             Self::DiscreteL2 => "discrete-l2",
+            Self::Related => "related",
         }
     }
 
@@ -387,7 +393,10 @@ impl StrategyKind {
     /// Whether it chooses tasks for a target, and so needs one.
     #[must_use]
     pub fn needs_target(self) -> bool {
-        matches!(self, Self::Aware | Self::DiscreteL1 | Self::DiscreteL2)
+        matches!(
+            self,
+            Self::Aware | Self::DiscreteL1 | Self::DiscreteL2 | Self::Related
+        )
     }
 
     /// Whether it plans in finite task spaces only.
@@ -405,27 +414,21 @@ impl std::fmt::Display for StrategyKind {
 
 /// Which strategy a study uses, with its settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "stored::StoredConfig")]
 pub struct StrategyConfig {
     /// Which one.
     pub kind: StrategyKind,
     /// Keep the exploration tasks while they still fit the estimate, to save task switches.
-    #[serde(default)]
     pub save_task: bool,
     /// What exploration designs minimise.
-    #[serde(default = "trace")]
     pub explore_criterion: Criterion,
     /// What target-aware designs minimise.
-    #[serde(default = "trace")]
     pub exploit_criterion: Criterion,
     /// How a round's budget is split between exploration and exploitation.
-    #[serde(default)]
     pub split: Split,
     /// Which tasks serve the target.
-    #[serde(default)]
     pub exploit: Exploit,
     /// What designs count as there already.
-    #[serde(default)]
     pub given: Given,
 }
 
@@ -455,13 +458,6 @@ pub enum Exploit {
     Design,
     /// The source task nearest to each target in function space.
     Nearest,
-    /// Tasks of a finite space that share features with targets whose own are known, by how much of
-    /// the doubt about the targets their rows take away; from the first round on.
-    Kin,
-}
-
-fn trace() -> Criterion {
-    Criterion::Trace
 }
 
 impl StrategyConfig {
@@ -482,7 +478,7 @@ impl StrategyConfig {
     /// Whether the strategy can plan for such targets.
     pub(crate) fn check_targets(&self, space: &Space, targets: &[Target]) -> Result<()> {
         match self.kind {
-            StrategyKind::Aware if self.exploit == Exploit::Kin => kin::check(space, targets),
+            StrategyKind::Related => related::check(space, targets),
             _ => Ok(()),
         }
     }
@@ -491,7 +487,7 @@ impl StrategyConfig {
     #[must_use]
     pub fn build(&self) -> Box<dyn Strategy> {
         match self.kind {
-            StrategyKind::Aware if self.exploit == Exploit::Kin => Box::new(kin::Kin),
+            StrategyKind::Related => Box::new(related::Related),
             StrategyKind::Passive => Box::new(passive::Passive { fixed: false }),
             StrategyKind::PassiveFixed => Box::new(passive::Passive { fixed: true }),
             StrategyKind::Agnostic | StrategyKind::Aware => {

@@ -287,14 +287,14 @@ impl Study {
             other => other?,
         };
         // Families of tasks are known before the first row.
-        if model.dim() == 1 || model.pool.is_some() {
+        if model.dim() == 1 || model.structure.pool().is_some() {
             return Ok(true);
         }
         let fewer = TrainContext {
             k: Some(model.dim() - 1),
             ..self.train_context(self.config.stable_model)
         };
-        let smaller = match self.planner()?.fit(&self.data, &fewer) {
+        let smaller = match self.planner()?.model(&self.data, &fewer) {
             // With fewer nothing can be learnt, so the last one is needed.
             Err(Error::Diverged { .. }) => return Ok(true),
             other => other?,

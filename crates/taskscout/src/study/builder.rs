@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::extension::Extension;
 use crate::features::FeatureMap;
 use crate::space::{Space, TaskSpace as _};
-use crate::strategy::{Exploit, Strategy, StrategyConfig, StrategyKind, WarmUp};
+use crate::strategy::{Strategy, StrategyConfig, StrategyKind, WarmUp};
 use crate::target::Target;
 
 /// The settings of a study under way; [`Study::builder`] begins one.
@@ -199,10 +199,9 @@ impl StudyBuilder {
         let strategy = self.strategy.unwrap_or_else(|| match &self.oracle {
             _ if self.targets.is_empty() => StrategyConfig::new(StrategyKind::Agnostic),
             // What is alike is known before the first row.
-            Oracle::Pooled(_) if known && self.space.count().is_some() => StrategyConfig {
-                exploit: Exploit::Kin,
-                ..StrategyConfig::new(StrategyKind::Aware)
-            },
+            Oracle::Pooled(_) if known && self.space.count().is_some() => {
+                StrategyConfig::new(StrategyKind::Related)
+            }
             _ => StrategyConfig::new(StrategyKind::Aware),
         });
         Ok(StudyConfig {

@@ -288,7 +288,8 @@ impl StudyConfig {
         };
         let features = self.input_features.dim();
         let features = match self.oracle.trainer() {
-            Ok(trainer) => trainer.most_directions(features),
+            Ok(trainer) if !trainer.needs().wide => features,
+            Ok(_) => usize::MAX,
             // Not attached yet: its own checks come with it.
             Err(_) => usize::MAX,
         };

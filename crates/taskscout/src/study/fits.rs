@@ -9,7 +9,9 @@ use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
 use crate::identify::{Found, Identified, Misfit};
 use crate::model::{self, Model, Phi};
-use crate::train::{Candidate, Choice, TrainContext, Trainer, guard};
+use crate::train::{
+    Candidate, Choice, Fitted, FoldFit, Memo, TrainContext, Trainer, guard, propose,
+};
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
 /// follow depend on it.
@@ -60,31 +62,17 @@ pub(super) struct Cache {
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
-    alone: Mutex<HashMap<AloneKey, Option<Phi>>>,
-    /// By target and the rows that it had.
-    own: Mutex<HashMap<(usize, usize), Option<Candidate>>>,
+    /// What was learnt from targets' rows alone.
+    memo: Memo,
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
     pub(super) members: Mutex<HashMap<(usize, bool), (u64, Found)>>,
 }
 
-/// A target, the rows that were used, and how many it had in all.
-type AloneKey = (usize, TargetRows, usize);
-
 impl Cache {
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn alone(&self) -> MutexGuard<'_, HashMap<AloneKey, Option<Phi>>> {
-        self.alone.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Cache {
-    fn own(&self) -> MutexGuard<'_, HashMap<(usize, usize), Option<Candidate>>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +87,7 @@ impl Study {
     pub(super) fn next_start(&self) -> Result<Option<model::Start>> {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
-        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.warm_starts() {
+        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.needs().start {
             return Ok(None);
         }
         let model = match self.model() {
@@ -118,7 +106,7 @@ impl Study {
     pub fn model(&self) -> Result<Arc<Model>> {
         self.cached(false, || {
             let trainer = self.config.oracle.trainer()?;
-            trainer.fit(&self.data, &self.train_context(false))
+            trainer.model(&self.data, &self.train_context(false))
         })
     }
 
@@ -129,7 +117,8 @@ impl Study {
             return self.model();
         }
         self.cached(true, || {
-            self.planner()?.fit(&self.data, &self.train_context(stable))
+            self.planner()?
+                .model(&self.data, &self.train_context(stable))
         })
     }
 
@@ -150,6 +139,8 @@ impl Study {
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
             start: self.start_of(self.data.version()).filter(|_| !stable),
+            propose: Vec::new(),
+            memo: self.cache.memo.clone(),
         }
     }
 
@@ -195,28 +186,51 @@ impl Study {
     }
 
     fn choose(&self) -> Result<Vec<Choice>> {
-        let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
-        let (model, folds) = match trainer.fit_with_folds(&self.data, &context) {
+        let trainer = self.config.oracle.trainer()?;
+        let context = TrainContext {
+            propose: self.with_samples(),
+            ..self.train_context(false)
+        };
+        let Fitted {
+            model,
+            folds,
+            candidates,
+        } = match trainer.fit(&self.data, &context) {
             Err(error @ Error::Diverged { .. }) => {
                 let why = format!("nothing but the target's own rows can be used: {error}");
-                let nothing = |_, _| Ok(None);
-                let own = |target| self.own(target);
-                let hooks: (guard::Alone<'_>, guard::Own<'_>) = (&nothing, &own);
-                return guard::target_only(&self.data, hooks, &self.with_samples(), &why);
+                return self.choose_target_only(&why);
             }
             other => other?,
         };
         let model = self.cached(false, || Ok(model))?;
-        let alone = |target, rows| self.alone(target, rows);
-        let identify = |target, rows, phi: &Phi| self.member(target, rows, phi, false);
-        let targets = self.with_samples();
-        let hooks = guard::Hooks {
-            alone: &alone,
-            own: &|target| self.own(target),
-            identify: Some(&identify),
-            oracle: trainer,
+        let identify = |target: usize, candidates: Vec<Candidate>| {
+            self.beside_member(target, candidates, (&model, &folds))
         };
-        guard::choose(&self.data, &model, &folds, &hooks, &targets)
+        let proposed = context.propose.iter().zip(candidates);
+        proposed
+            .map(|(&target, candidates)| {
+                let (candidates, found) = identify(target, candidates)?;
+                guard::choose(&self.data, target, candidates, found)
+            })
+            .collect()
+    }
+
+    /// Proposes the member of the source family that a target may be, beside what the trainer proposes.
+    fn beside_member(
+        &self,
+        target: usize,
+        mut candidates: Vec<Candidate>,
+        (model, folds): (&Model, &[FoldFit]),
+    ) -> Result<(Vec<Candidate>, Option<Identified>)> {
+        // Families of tasks say more of a target whose features are known.
+        if model.structure.pool().is_some() {
+            return Ok((candidates, None));
+        }
+        let member = |rows, phi: &Phi| self.member(target, rows, phi, false);
+        let found = propose::identified(&self.data, target, &model.representation, folds, &member)?;
+        let (member, found) = found.unzip();
+        candidates.extend(member.flatten());
+        Ok((candidates, found))
     }
 
     /// The predictor of every target that has samples, from those samples alone: what the user
@@ -225,46 +239,23 @@ impl Study {
     /// # Errors
     /// A target without samples, or a failing fit.
     pub fn target_only(&self) -> Result<Arc<Vec<Choice>>> {
-        let alone = |target, rows| self.alone(target, rows);
-        let why = "learnt from the target's own rows";
-        let own = |target| self.own(target);
-        self.cache.target_only.get(self.data.version(), || {
-            guard::target_only(&self.data, (&alone, &own), &self.with_samples(), why).map(Arc::new)
+        let choices = &self.cache.target_only;
+        choices.get(self.data.version(), || {
+            self.choose_target_only("learnt from the target's own rows")
+                .map(Arc::new)
         })
     }
 
-    /// What a target's rows give by themselves in the oracle's own way, kept while they stay.
-    fn own(&self, target: usize) -> Result<Option<Candidate>> {
-        let key = (target, self.data.target_rows(target));
-        let known = self.cache.own().get(&key).cloned();
-        if let Some(known) = known {
-            return Ok(known);
-        }
-        let trainer = self.config.oracle.trainer()?;
-        let own = trainer.own_candidate(&self.data, target)?;
-        self.cache.own().insert(key, own.clone());
-        Ok(own)
-    }
-
-    /// What the oracle learns from a target's rows alone. The rows change less often than the
-    /// rest, so it is kept.
-    fn alone(&self, target: usize, rows: TargetRows) -> Result<Option<Phi>> {
-        let key = (target, rows, self.data.target_rows(target));
-        if let Some(known) = self.cache.alone().get(&key) {
-            return Ok(known.clone());
-        }
-        let context = TrainContext {
-            targets: rows,
-            start: None,
-            ..self.train_context(false)
+    fn choose_target_only(&self, why: &str) -> Result<Vec<Choice>> {
+        let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
+        let choose = |target| {
+            let candidates = trainer.target_only(&self.data, &context, target)?;
+            Ok(Choice {
+                reason: why.to_owned(),
+                ..guard::choose(&self.data, target, candidates, None)?
+            })
         };
-        let trainer = self.config.oracle.trainer()?;
-        let phi = match trainer.alone(&self.data, target, &context) {
-            Err(Error::Diverged { .. }) => None,
-            other => other?,
-        };
-        self.cache.alone().insert(key, phi.clone());
-        Ok(phi)
+        self.with_samples().into_iter().map(choose).collect()
     }
 
     fn with_samples(&self) -> Vec<usize> {

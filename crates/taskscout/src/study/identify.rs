@@ -16,7 +16,7 @@ use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
-use crate::train::guard::Member;
+use crate::train::propose::Member;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.
@@ -200,7 +200,7 @@ impl Study {
         // Where few directions carry many task features, the design needs fewer samples.
         let full = 2 * model.dim() >= config.source_features();
         let moments = |target: &Target| !target.has_samples();
-        if matches!(mode, Exploit::Design | Exploit::Kin)
+        if mode == Exploit::Design
             || (mode == Exploit::Auto && !(continuous && full))
             || config.targets.iter().any(moments)
         {

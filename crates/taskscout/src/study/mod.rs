@@ -124,7 +124,10 @@ impl Study {
     /// A setting that does not fit.
     pub fn new(config: StudyConfig) -> Result<Self> {
         config.validate()?;
-        let keeps_rows = config.oracle.trainer().is_ok_and(Trainer::needs_rows);
+        let keeps_rows = config
+            .oracle
+            .trainer()
+            .is_ok_and(|trainer| trainer.needs().rows);
         Self::create(config, keeps_rows)
     }
 
@@ -166,7 +169,7 @@ impl Study {
     /// # Errors
     /// A study whose oracle is one of this crate's own.
     pub fn attach_trainer(&mut self, trainer: Arc<dyn Trainer>) -> Result<()> {
-        if trainer.needs_rows() && !self.data.keeps_rows() && self.data.source_rows() > 0 {
+        if trainer.needs().rows && !self.data.keeps_rows() && self.data.source_rows() > 0 {
             return Err(Error::State(
                 "this oracle learns from rows, but the study kept statistics only: start a new study with it".into(),
             ));

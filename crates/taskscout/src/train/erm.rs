@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::exact::{Exact, Fit, check_rank};
 use super::initial::FullRidge;
 use super::kronecker::{Observation, Problem};
-use super::{FoldFit, TrainContext, Trainer, task_map};
+use super::{Fitted, FoldFit, TrainContext, Trainer, task_map};
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -50,24 +50,16 @@ struct Joint {
 }
 
 impl Trainer for Erm {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        self.joint(data, context)?.with_heads(data, context)
-    }
-
-    /// The targets' rows have no say in `φ`, so every fold has the same.
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         let joint = self.joint(data, context)?;
         let shared = Phi::from(Linear::from_basis(joint.basis.clone()));
+        let model = joint.with_heads(data, context)?;
+        // The targets' rows have no say in `φ`, so every fold has the same.
         let folds = (0..TARGET_FOLDS).map(|fold| FoldFit {
             fold,
             representation: shared.clone(),
         });
-        let folds = folds.collect();
-        Ok((joint.with_heads(data, context)?, folds))
+        Fitted::with_heads(data, context, model, folds.collect())
     }
 }
 

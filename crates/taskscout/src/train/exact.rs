@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
 use super::kronecker::{Problem, Projected};
-use super::{FoldFit, TrainContext, Trainer};
+use super::{Fitted, FoldFit, TrainContext, Trainer};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
@@ -55,25 +55,19 @@ impl Default for Exact {
 }
 
 impl Trainer for Exact {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        self.fit_from(&sources(data, context)?, data, context)
-    }
-
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         // The start knows the sources alone, so all folds may share it without a leak.
         let sources = sources(data, context)?;
         let model = self.fit_from(&sources, data, context)?;
+        if !context.wants_proposals() {
+            return Ok(model.into());
+        }
         let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
         let without = |fold| TrainContext {
-            targets: TargetRows::Without(fold),
             k: Some(model.dim()),
-            ..context.clone()
+            ..context.without(fold)
         };
-        let representations = folds
+        let folds = folds
             .par_iter()
             .map(|&fold| {
                 Ok(FoldFit {
@@ -82,7 +76,7 @@ impl Trainer for Exact {
                 })
             })
             .collect::<Result<_>>()?;
-        Ok((model, representations))
+        Fitted::with_heads(data, context, model, folds)
     }
 }
 

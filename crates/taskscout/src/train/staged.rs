@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Erm, FoldFit, Mllam, TrainContext, Trainer};
+use super::{Erm, Fitted, Mllam, TrainContext, Trainer, TrainerNeeds};
 use crate::data::TaskData;
 use crate::error::Result;
-use crate::model::Model;
 
 /// [`Erm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
 ///
@@ -36,19 +35,11 @@ impl Staged {
 }
 
 impl Trainer for Staged {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         self.oracle(data, context).fit(data, context)
     }
 
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        self.oracle(data, context).fit_with_folds(data, context)
-    }
-
-    fn needs_rows(&self) -> bool {
-        self.mllam.needs_rows()
+    fn needs(&self) -> TrainerNeeds {
+        self.mllam.needs()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
-use taskscout::strategy::{Exploit, Given, Split};
+use taskscout::strategy::{Exploit, Given, Split, StrategyKind};
 use taskscout::train::Mllam;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
@@ -103,9 +103,21 @@ impl LearnerConfig {
     pub(crate) fn exploit(&self, plain_parameters: bool) -> Exploit {
         self.exploit.unwrap_or(match self.oracle {
             OracleName::JointGd if !plain_parameters => Exploit::Nearest,
-            OracleName::Pooled => Exploit::Kin,
             _ => Exploit::Auto,
         })
+    }
+
+    /// The strategy that goes by a name: with partial pooling, `aware` samples tasks that are related to the targets.
+    pub(crate) fn strategy(&self, named: StrategyKind) -> StrategyKind {
+        match named {
+            StrategyKind::Aware if self.samples_related() => StrategyKind::Related,
+            other => other,
+        }
+    }
+
+    /// Whether `aware` goes by what is known of targets and tasks beforehand.
+    pub(crate) fn samples_related(&self) -> bool {
+        self.oracle == OracleName::Pooled && self.exploit.is_none()
     }
 
     /// Whether hidden targets are looked for.

@@ -56,7 +56,7 @@ pub(crate) fn study_config(
         targets: targets.map(hidden).collect(),
         k: learner.k,
         strategy: StrategyConfig {
-            kind: run.kind,
+            kind: learner.strategy(run.kind),
             save_task: run.save_task,
             explore_criterion: learner.explore_criterion,
             exploit_criterion: learner.exploit_criterion,

@@ -1,23 +1,14 @@
 //! The guard against negative transfer: which predictor does the target get?
 //!
-//! | candidate | learnt from the target |
-//! |---|---|
-//! | target-only | ridge regression on its rows: `d` numbers |
-//! | shared | a head on the shared representation: `k` numbers |
-//! | shared + residual | the same, plus a shrunken ridge fit of what it leaves over |
-//! | identified | which member of the source family it is: `dim w` numbers ([`crate::identify`]) |
+//! Trainers propose candidates ([`super::propose`]); the guard knows no trainer by name.
 //!
-//! They compete on rows of the target that they have not seen: the folds of the target are left
-//! out one at a time, *of the joint fit too*, or the comparison would leak. What is judged is the
+//! Candidates compete on rows of the target that they have not seen. What is judged is the
 //! density that a candidate gives to the labels left out, its own doubt counted ([`Belief`]): held-out errors of noisy
 //! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
 //! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
 mod blend;
 mod candidate;
-mod identified;
-mod on_features;
-mod on_rows;
 mod stacking;
 
 use faer::MatRef;
@@ -25,12 +16,11 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
-use super::FoldFit;
 use super::belief::Belief;
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::Identified;
-use crate::model::{Model, Phi, Representation as _};
+use crate::model::{Phi, Representation as _};
 
 /// Rows that every fold must have for held-out rows to mean anything.
 const MIN_FOLD_ROWS: usize = 1;
@@ -62,7 +52,7 @@ impl PredictorKind {
 
 impl PredictorKind {
     /// What is expected beforehand of a kind, relative to target-only: source tasks are collected because they help.
-    fn odds(self) -> f64 {
+    pub(super) fn odds(self) -> f64 {
         match self {
             Self::Shared => 10.0,
             Self::SharedResidual | Self::TargetOnly | Self::Identified => 1.0,
@@ -173,105 +163,19 @@ impl Choice {
     }
 }
 
-/// A representation learnt from rows of the target alone, if the oracle has any use for one.
-pub type Alone<'a> = &'a dyn Fn(usize, TargetRows) -> Result<Option<Phi>>;
-
-/// What a target's rows give by themselves in the oracle's own way, if it has one.
-pub type Own<'a> = &'a dyn Fn(usize) -> Result<Option<Candidate>>;
-
-/// What some rows of a target say about its parameters, given a representation; nothing where the
-/// space or the data do not allow to tell.
-pub type Identify<'a> = &'a dyn Fn(usize, TargetRows, &Phi) -> Result<Option<Member>>;
-
-/// A member of the source family, and the representation that its coefficients are on: none for
-/// the features themselves.
-#[derive(Debug, Clone)]
-pub struct Member {
-    /// What was found.
-    pub identified: Identified,
-    /// What is known of its function, one belief an output.
-    pub beliefs: Vec<Belief>,
-    /// `φ`.
-    pub basis: Option<Phi>,
-}
-
-/// Who can be asked about a target.
-#[derive(Clone, Copy)]
-pub struct Hooks<'a> {
-    /// What a target can learn by itself ([`super::Trainer::alone`]).
-    pub alone: Alone<'a>,
-    /// What its rows give by themselves in the oracle's own way ([`super::Trainer::own_candidate`]).
-    pub own: Own<'a>,
-    /// What it is as a member of the source family.
-    pub identify: Option<Identify<'a>>,
-    /// The oracle, which may have its own way to a predictor.
-    pub oracle: &'a dyn super::Trainer,
-}
-
-/// Chooses a predictor for each of the named targets.
+/// What a target gets of all that was proposed for it: the mean of the candidates by their weights.
 ///
-/// `model` is the fit to everything; `folds` holds representations fitted without a fold of the
-/// targets' rows ([`super::Trainer::fit_with_folds`]).
+/// `identified` is what is known of its parameters as a member of the source family.
 ///
 /// # Errors
-/// A target without rows, or a failing fit.
+/// A target without rows, or no candidate.
 pub fn choose(
-    data: &TaskData,
-    model: &Model,
-    folds: &[FoldFit],
-    hooks: &Hooks<'_>,
-    targets: &[usize],
-) -> Result<Vec<Choice>> {
-    let Hooks {
-        alone,
-        own,
-        identify,
-        oracle,
-    } = *hooks;
-    targets
-        .iter()
-        .map(|&target| {
-            let rows = check_rows(data, target)?;
-            let shared = oracle.shared_candidate(data, model, target)?;
-            if shared.is_some() || model.pool.is_some() {
-                let mut candidates: Vec<Candidate> = shared.into_iter().collect();
-                candidates.extend(own(target)?);
-                return settle(data, target, candidates, None, rows);
-            }
-            let mut candidates = match &model.representation {
-                Phi::Linear(linear) => on_features::candidates(data, target, linear, folds)?,
-                other => {
-                    let folds: Vec<on_rows::Fold<'_>> = folds
-                        .iter()
-                        .map(|fit| on_rows::Fold {
-                            fold: fit.fold,
-                            shared: Some(&fit.representation),
-                        })
-                        .collect();
-                    on_rows::candidates(data, target, Some(other), &folds, alone)?
-                }
-            };
-            let member = match identify {
-                Some(identify) => {
-                    identified::candidate(data, target, &model.representation, folds, identify)?
-                }
-                None => None,
-            };
-            let (member, found) = member.unzip();
-            candidates.extend(member.flatten());
-            settle(data, target, candidates, found, rows)
-        })
-        .collect()
-}
-
-/// Weighs the candidates, and takes their mean.
-fn settle(
     data: &TaskData,
     target: usize,
     candidates: Vec<Candidate>,
     identified: Option<Identified>,
-    rows: usize,
 ) -> Result<Choice> {
+    let rows = check_rows(data, target)?;
     let belongs = identified.as_ref().is_some_and(Identified::belongs);
     let compared = stacking::weights(&candidates);
     let wanted = match &compared {
@@ -367,41 +271,8 @@ fn too_few(rows: usize, kind: PredictorKind) -> String {
     }
 }
 
-/// What the targets alone can do: the baseline of every comparison, and the resort when no
-/// representation could be learnt.
-///
-/// # Errors
-/// A target without rows, or a failing fit.
-pub fn target_only(
-    data: &TaskData,
-    (alone, own): (Alone<'_>, Own<'_>),
-    targets: &[usize],
-    why: &str,
-) -> Result<Vec<Choice>> {
-    targets
-        .iter()
-        .map(|&target| {
-            check_rows(data, target)?;
-            let candidates = match own(target)? {
-                Some(own) => vec![own],
-                None => {
-                    let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
-                        .map(|fold| on_rows::Fold { fold, shared: None })
-                        .collect();
-                    on_rows::candidates(data, target, None, &folds, alone)?
-                }
-            };
-            let rows = data.target_rows(target);
-            Ok(Choice {
-                reason: why.to_owned(),
-                ..settle(data, target, candidates, None, rows)?
-            })
-        })
-        .collect()
-}
-
 /// The rows of a target, of which there must be some.
-fn check_rows(data: &TaskData, target: usize) -> Result<usize> {
+pub(super) fn check_rows(data: &TaskData, target: usize) -> Result<usize> {
     let rows = data.target_statistics(target, TargetRows::All)?.count();
     if rows == 0 {
         let name = &data.targets()[target].name;
@@ -413,7 +284,7 @@ fn check_rows(data: &TaskData, target: usize) -> Result<usize> {
 }
 
 /// The folds that can be compared on: all that were fitted, if each has enough rows.
-fn comparable(data: &TaskData, target: usize, folds: &[usize]) -> bool {
+pub(super) fn comparable(data: &TaskData, target: usize, folds: &[usize]) -> bool {
     let counts = &data.targets()[target].folds;
     !folds.is_empty()
         && folds.iter().all(|&fold| {

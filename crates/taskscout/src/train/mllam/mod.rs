@@ -28,7 +28,7 @@
 //!     data.add(&task, &task, Stage::WarmUp, 0, &Samples::new(x, 3, y, 1)?)?;
 //! }
 //! let context = TrainContext { k: Some(1), ..TrainContext::default() };
-//! let model = Mllam::default().fit(&data, &context)?;
+//! let model = Mllam::default().model(&data, &context)?;
 //! let phi = model.representation.linear().unwrap().matrix();
 //! assert!((phi[(0, 0)] + phi[(2, 0)]).abs() < 1e-6 && phi[(1, 0)].abs() < 1e-6);
 //! # Ok::<(), taskscout::Error>(())
@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use super::exact::{Exact, HalfStep, check_rank};
 use super::initial::FullRidge;
 use super::kronecker::Problem;
-use super::{FoldFit, TrainContext, Trainer, task_map};
+use super::{Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, task_map};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -106,24 +106,17 @@ struct End {
 }
 
 impl Trainer for Mllam {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let k = self.rank(data, context)?;
-        self.finish(&self.start(data, context, k)?, data, context)
-    }
-
-    fn fit_with_folds(
-        &self,
-        data: &TaskData,
-        context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         let k = self.rank(data, context)?;
         let start = self.start(data, context, k)?;
         let model = self.finish(&start, data, context)?;
+        if !context.wants_proposals() {
+            return Ok(model.into());
+        }
         let fold = |fold| {
             let without = TrainContext {
-                targets: TargetRows::Without(fold),
                 k: Some(k),
-                ..context.clone()
+                ..context.without(fold)
             };
             // The start is the optimum of the sources, so one more iteration is enough to rank
             // predictors.
@@ -133,7 +126,7 @@ impl Trainer for Mllam {
                 let heads = heads(&problem, &start.basis)?;
                 Linear::from_basis(steps::representation(&problem, &heads, 0.0)?.0).into()
             } else {
-                self.fit(data, &without)?.representation
+                self.model(data, &without)?.representation
             };
             Ok(FoldFit {
                 fold,
@@ -141,11 +134,14 @@ impl Trainer for Mllam {
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Ok((model, folds))
+        Fitted::with_heads(data, context, model, folds)
     }
 
-    fn needs_rows(&self) -> bool {
-        self.splits > 1
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds {
+            rows: self.splits > 1,
+            ..TrainerNeeds::default()
+        }
     }
 }
 

@@ -18,6 +18,7 @@ use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg;
 use crate::train::pooled::row_weight;
+use serde::{Deserialize, Serialize};
 
 /// Solutions on the way to precisions and noise.
 const STEPS: usize = 12;
@@ -66,20 +67,23 @@ impl Evidence {
 }
 
 /// What is known of a function: its coefficients, and how well they are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Posterior {
     /// The mean of the coefficients.
     pub mean: Vec<f64>,
     /// Their covariance.
+    #[serde(with = "crate::linalg::serde_mat")]
     pub covariance: Mat<f64>,
 }
 
 /// What tasks that share task features have in common.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Component {
     /// `M`, features × shared task features.
+    #[serde(with = "crate::linalg::serde_mat")]
     means: Mat<f64>,
     /// The covariance of `M`, ordered task feature, then feature.
+    #[serde(with = "crate::linalg::serde_mat")]
     covariance: Mat<f64>,
     /// For each shared task feature, then for the residuals: a precision for each group.
     pub(super) precisions: Vec<Vec<f64>>,

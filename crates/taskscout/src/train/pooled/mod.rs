@@ -14,8 +14,6 @@ mod plan;
 mod pool;
 mod prior;
 
-use std::sync::Arc;
-
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -26,12 +24,12 @@ pub use pool::{Pool, PoolTask};
 pub use prior::Prior;
 
 use self::pool::{Basis, Families, Piles};
-use super::guard::Candidate;
-use super::{FoldFit, TrainContext, Trainer};
-use crate::data::TaskData;
+use super::guard::{self, Candidate};
+use super::{Fitted, TrainContext, Trainer};
+use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{FitReport, Linear, Model, Phi, Representation as _, TaskMap};
+use crate::model::{FitReport, Linear, Model, Phi, Representation as _, Structure, TaskMap};
 
 /// Mean square of labels below which there is nothing to learn.
 const NO_LABELS: f64 = 1e-200;
@@ -64,7 +62,7 @@ pub struct FeatureSet {
 /// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
 /// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
-/// let model = oracle.fit(&data, &TrainContext::default())?;
+/// let model = oracle.model(&data, &TrainContext::default())?;
 /// let force = oracle.shared_candidate(&data, &model, 0)?;
 /// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
 /// # Ok::<(), taskscout::Error>(())
@@ -205,7 +203,7 @@ impl Pooled {
         Ok((name, pool))
     }
 
-    fn model(&self, data: &TaskData, (name, pool): (String, Pool)) -> Result<Model> {
+    fn hierarchy(&self, data: &TaskData, (name, pool): (String, Pool)) -> Result<Model> {
         let (d, task_dim) = (data.feature_dim(), data.task_dim());
         let (representation, map) = match &pool.basis.network {
             None => {
@@ -250,7 +248,7 @@ impl Pooled {
                 notes: vec![format!("learnt on {name}")],
             },
             start: None,
-            pool: Some(Arc::new(pool)),
+            structure: Structure::Hierarchical(Box::new(pool)),
         })
     }
 }
@@ -276,34 +274,62 @@ fn level(square: f64, rows: f64) -> f64 {
 }
 
 impl Trainer for Pooled {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         self.validate(data.feature_dim())?;
         let best = self.best(data, context, self.bases(data.feature_dim()))?;
-        self.model(data, best)
+        self.fitted(data, context, self.hierarchy(data, best)?)
     }
 
-    fn fit_with_folds(
+    fn target_only(
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        // No row of a target enters what families say, so there is nothing to leave out.
-        Ok((self.fit(data, context)?, Vec::new()))
+        target: usize,
+    ) -> Result<Vec<Candidate>> {
+        let key = (target, TargetRows::All, data.target_rows(target));
+        let own = || self.own_candidate(data, target);
+        Ok(vec![context.memo.candidate(key, own)?])
+    }
+}
+
+impl Pooled {
+    /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
+    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<Fitted> {
+        let propose = |&target: &usize| {
+            let shared = self.shared_candidate(data, &model, target)?;
+            let own = self.target_only(data, context, target)?;
+            Ok(shared.into_iter().chain(own).collect())
+        };
+        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
+        Ok(Fitted {
+            candidates,
+            ..model.into()
+        })
     }
 
-    fn shared_candidate(
+    /// What source tasks say of a target, updated by its rows, with how that does on rows left out; nothing where no
+    /// source task is related to it.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn shared_candidate(
         &self,
         data: &TaskData,
         model: &Model,
         target: usize,
     ) -> Result<Option<Candidate>> {
-        match &model.pool {
+        match model.structure.pool() {
             Some(pool) => self.shared(data, pool, target),
             None => Ok(None),
         }
     }
 
-    fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Option<Candidate>> {
-        self.own(data, target).map(Some)
+    /// What a target's rows say by themselves, with how that does on rows left out.
+    ///
+    /// # Errors
+    /// A target without rows, or a breakdown of the numerics.
+    pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+        guard::check_rows(data, target)?;
+        self.own(data, target)
     }
 }

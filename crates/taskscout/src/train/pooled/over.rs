@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Pooled;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Model, Representation as _};
+use crate::model::Representation as _;
 use crate::train::guard::Candidate;
-use crate::train::{FoldFit, TrainContext, Trainer};
+use crate::train::{Fitted, TrainContext, Trainer, TrainerNeeds};
 
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
@@ -21,13 +21,13 @@ pub struct PooledOver {
 }
 
 impl Trainer for PooledOver {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
             targets: TargetRows::None,
             ..context.clone()
         };
-        let inner = self.network.fit(data, &sources)?;
+        let inner = self.network.model(data, &sources)?;
         let mut bases = self.pooled.bases(data.feature_dim());
         bases.truncate(1);
         for (name, basis) in &mut bases {
@@ -40,41 +40,24 @@ impl Trainer for PooledOver {
             name.push_str(" and a network");
         }
         let best = self.pooled.best(data, context, bases)?;
-        let mut model = self.pooled.model(data, best)?;
+        let mut model = self.pooled.hierarchy(data, best)?;
         model.start = inner.start;
-        Ok(model)
+        self.pooled.fitted(data, context, model)
     }
 
-    fn fit_with_folds(
+    fn target_only(
         &self,
         data: &TaskData,
         context: &TrainContext,
-    ) -> Result<(Model, Vec<FoldFit>)> {
-        Ok((self.fit(data, context)?, Vec::new()))
-    }
-
-    fn shared_candidate(
-        &self,
-        data: &TaskData,
-        model: &Model,
         target: usize,
-    ) -> Result<Option<Candidate>> {
-        self.pooled.shared_candidate(data, model, target)
+    ) -> Result<Vec<Candidate>> {
+        self.pooled.target_only(data, context, target)
     }
 
-    fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Option<Candidate>> {
-        self.pooled.own_candidate(data, target)
-    }
-
-    fn most_directions(&self, features: usize) -> usize {
-        self.network.most_directions(features)
-    }
-
-    fn needs_rows(&self) -> bool {
-        true
-    }
-
-    fn warm_starts(&self) -> bool {
-        self.network.warm_starts()
+    fn needs(&self) -> TrainerNeeds {
+        TrainerNeeds {
+            rows: true,
+            ..self.network.needs()
+        }
     }
 }

@@ -12,9 +12,10 @@ use crate::error::{Error, Result};
 use crate::model::{Phi, Representation as _};
 use crate::task::{Task, TaskId};
 use crate::train::stack::Stack;
+use serde::{Deserialize, Serialize};
 
 /// What functions are linear in: some of the features, and what a network makes of them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Basis {
     /// A network whose outputs stand behind the features.
     pub(super) network: Option<Phi>,
@@ -62,7 +63,7 @@ pub struct PoolTask {
 }
 
 /// Tasks with what they share.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Family {
     /// The task features that they share.
     pub(super) shared: Vec<usize>,
@@ -72,7 +73,7 @@ pub(super) struct Family {
 }
 
 /// All source tasks as families, and what they say of the targets.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
     pub(super) basis: Basis,
     pub(super) worth: f64,

@@ -18,6 +18,7 @@ use crate::data::Statistics;
 use crate::error::Result;
 use crate::train::belief::Belief;
 use crate::train::gram_root::GramRoot;
+use serde::{Deserialize, Serialize};
 
 /// Factors of the residual variances that are always looked at, and the one that comes next where the
 /// last of them explains the rows best, up to the largest.
@@ -39,7 +40,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 const NOISE_ROWS: f64 = 4.0;
 
 /// What is expected of a task before its rows are seen.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     /// What the source tasks have in common.
     pub(super) common: Posterior,

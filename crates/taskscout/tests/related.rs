@@ -1,4 +1,4 @@
-//! Collection from the kin of known targets, in a study.
+//! Collection from tasks related to known targets, in a study.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -9,7 +9,7 @@ use common::{bits, normals, on_threads, rng};
 use taskscout::data::{Samples, Stage};
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
-use taskscout::strategy::{Exploit, Plan, StrategyConfig, StrategyKind};
+use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
 use taskscout::task::Task;
@@ -41,10 +41,7 @@ fn config(targets: Vec<Target>) -> StudyConfig {
         .flat_map(|vehicle| WINDS.map(|wind| task(vehicle, wind)))
         .collect();
     let powers = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1]];
-    let strategy = StrategyConfig {
-        exploit: Exploit::Kin,
-        ..StrategyConfig::new(StrategyKind::Aware)
-    };
+    let strategy = StrategyConfig::new(StrategyKind::Related);
     StudyConfig {
         task_features: FeatureMap::monomials(3, powers.map(|row| row.to_vec()).to_vec()).unwrap(),
         oracle: Oracle::Pooled(Pooled {
@@ -173,7 +170,7 @@ fn limits_that_do_not_bind_change_nothing() {
 }
 
 #[test]
-fn several_targets_all_get_kin() {
+fn several_targets_all_get_related_tasks() {
     let mut study = study(vec![known("one", 0, 0.5), known("other", 1, 0.5)], 10);
     for _ in 0..3 {
         let plan = study.ask(200).unwrap();
@@ -232,7 +229,7 @@ fn new_rows_of_a_target_are_noticed() {
 }
 
 #[test]
-fn what_kin_cannot_be_looked_for_is_refused_at_the_door() {
+fn what_related_tasks_cannot_be_looked_for_is_refused_at_the_door() {
     let hidden = config(vec![known("seen", 0, 0.5), Target::unknown("hidden")]);
     let endless = StudyConfig {
         space: Space::ball(3, 1.0).unwrap(),
@@ -246,9 +243,9 @@ fn what_kin_cannot_be_looked_for_is_refused_at_the_door() {
     for (config, expected) in [
         (
             hidden,
-            "is `kin`, but the parameters of target `hidden` are not known: name them, or use `design`",
+            "is `related`, but the parameters of target `hidden` are not known: name them, or use `aware`",
         ),
-        (endless, "is `kin`, which needs a finite task space"),
+        (endless, "is `related`, which needs a finite task space"),
         (wide, "make every output a task"),
     ] {
         let message = Study::new(config).unwrap_err().to_string();

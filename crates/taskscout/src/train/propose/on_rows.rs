@@ -3,16 +3,19 @@
 
 use std::ops::Range;
 
-use super::{Alone, Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{Phi, Representation as _};
 use crate::train::belief::{Belief, least_noises};
+use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 use crate::train::ridge::RidgeSolver;
 use crate::train::stack::Stack;
 
 /// What a candidate knows on `z`, one belief an output.
 type OnStack = Vec<Belief>;
+
+/// A representation learnt from some rows of the target alone.
+type Alone<'a> = &'a dyn Fn(TargetRows) -> Result<Option<Phi>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
@@ -31,7 +34,7 @@ pub(super) fn candidates(
     alone: Alone<'_>,
 ) -> Result<Vec<Candidate>> {
     let features = data.feature_dim();
-    let own = alone(target, TargetRows::All)?;
+    let own = alone(TargetRows::All)?;
     let stack = Stack::of(features, shared, own.as_ref());
     let floors = least_noises(&data.target_statistics(target, TargetRows::All)?);
     let everything = statistics(data, target, &stack, |_| true)?;
@@ -89,7 +92,7 @@ fn held_out(
     folds
         .iter()
         .map(|Fold { fold, shared }| {
-            let own = alone(target, TargetRows::Without(*fold))?;
+            let own = alone(TargetRows::Without(*fold))?;
             let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;

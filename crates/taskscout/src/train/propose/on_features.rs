@@ -1,17 +1,17 @@
 //! The candidates where `φ` is a matrix: all of them are coefficients on features, and statistics
 //! are enough to fit and to compare them.
 
-use super::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::train::FoldFit;
 use crate::train::belief::{Belief, least_noises};
 use crate::train::gram_root::GramRoot;
+use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 use crate::train::ridge::RidgeSolver;
 
 /// A kind of predictor with what it knows, one belief an output.
-type Fitted = (PredictorKind, Vec<Belief>);
+type KindFit = (PredictorKind, Vec<Belief>);
 
 /// All candidates for a target, with how they do on folds left out.
 pub(super) fn candidates(
@@ -69,7 +69,7 @@ fn fit_candidates(
     rows: &Statistics,
     representation: &Linear,
     floors: &[f64],
-) -> Result<Vec<Fitted>> {
+) -> Result<Vec<KindFit>> {
     let solver = RidgeSolver::new(rows)?;
     let projected = rows.project(representation.matrix())?;
     let small = RidgeSolver::new(&projected)?;

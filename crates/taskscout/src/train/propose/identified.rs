@@ -1,26 +1,43 @@
 //! The candidate that is a member of the source family.
 
-use super::{Candidate, Head, HeldOut, Identify, Member, Predictor, PredictorKind, comparable};
+use super::FoldFit;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::identify::Identified;
 use crate::model::{Phi, Representation as _};
-use crate::train::FoldFit;
+use crate::train::belief::Belief;
+use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
 /// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
 /// noisy rows held out do.
 const LEAST_ODDS: f64 = 0.1;
 const MOST_ODDS: f64 = 40.0;
 
+/// A member of the source family, and the representation that its coefficients are on: none for
+/// the features themselves.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What was found.
+    pub identified: Identified,
+    /// What is known of its function, one belief an output.
+    pub beliefs: Vec<Belief>,
+    /// `φ`.
+    pub basis: Option<Phi>,
+}
+
+/// What some rows of a target say about its parameters, given a representation; nothing where the
+/// space or the data do not allow to tell.
+type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<Member>>;
+
 /// The candidate with how it does on folds left out, and what was found of its parameters.
-pub(super) fn candidate(
+pub(crate) fn candidate(
     data: &TaskData,
     target: usize,
     representation: &Phi,
     folds: &[FoldFit],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, Identified)>> {
-    let Some(member) = identify(target, TargetRows::All, representation)? else {
+    let Some(member) = identify(TargetRows::All, representation)? else {
         return Ok(None);
     };
     let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
@@ -29,7 +46,7 @@ pub(super) fn candidate(
         for fit in folds {
             let rows = TargetRows::Without(fit.fold);
             // What cannot be found without a fold cannot be judged.
-            let Some(found) = identify(target, rows, &fit.representation)? else {
+            let Some(found) = identify(rows, &fit.representation)? else {
                 return Ok(Some((None, member.identified)));
             };
             held_out.push(judge(data, target, fit.fold, &found)?);
@@ -76,7 +93,7 @@ fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Re
 }
 
 /// What is known of the member on the features, where no network stands between.
-fn on_features(member: &Member) -> Option<Vec<crate::train::Belief>> {
+fn on_features(member: &Member) -> Option<Vec<Belief>> {
     match &member.basis {
         None => Some(member.beliefs.clone()),
         Some(Phi::Linear(linear)) => Some(

@@ -1,4 +1,4 @@
-//! Collection for targets whose features are known: most rows from their kin.
+//! Collection for targets whose features are known: most rows from related tasks, which share features with them.
 //!
 //! Nothing has to be found out before it is known which tasks are alike, so there is no warm-up: the
 //! first round goes by features alone, later ones by how much tasks turned out to share
@@ -19,16 +19,16 @@ use crate::train::pooled::{SourceTask, allocate};
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
 
-/// Whether kin of the targets can be looked for.
+/// Whether tasks related to the targets can be looked for.
 pub(super) fn check(space: &Space, targets: &[Target]) -> Result<()> {
     if space.count().is_none() {
         return Err(not_finite());
     }
     match targets.iter().find(|target| !target.is_known()) {
         Some(target) => Err(Error::setting(
-            "strategy.exploit",
+            "strategy.kind",
             format!(
-                "is `kin`, but the parameters of target `{}` are not known: name them, or use `design`",
+                "is `related`, but the parameters of target `{}` are not known: name them, or use `aware`",
                 target.name
             ),
         )),
@@ -38,24 +38,24 @@ pub(super) fn check(space: &Space, targets: &[Target]) -> Result<()> {
 
 fn not_finite() -> Error {
     Error::setting(
-        "strategy.exploit",
-        "is `kin`, which needs a finite task space: list the tasks, or use `design`",
+        "strategy.kind",
+        "is `related`, which needs a finite task space: list the tasks, or use `aware`",
     )
 }
 
-/// Sampling the kin of known targets.
+/// Sampling tasks related to known targets.
 #[derive(Debug)]
-pub(super) struct Kin;
+pub(super) struct Related;
 
-impl Strategy for Kin {
+impl Strategy for Related {
     fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
         let count = context.space.count().ok_or_else(not_finite)?;
         let task = |row| context.space.task_at(row);
         let tasks: Vec<Task> = (0..count).filter_map(task).collect();
         if context.targets.is_empty() {
             return Err(Error::setting(
-                "strategy.exploit",
-                "is `kin`, which needs targets whose parameters are known: name them, or use `design`",
+                "strategy.kind",
+                "is `related`, which needs targets whose parameters are known: name them, or use `aware`",
             ));
         }
         let mut items = Vec::new();
@@ -86,10 +86,10 @@ impl Strategy for Kin {
             })
             .collect();
         let knowledge = context.knowledge.as_ref();
-        let pool = knowledge.and_then(|knowledge| knowledge.model.pool.as_deref());
+        let pool = knowledge.and_then(|knowledge| knowledge.model.structure.pool());
         let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
         let rows = allocate(pool, context.targets, &candidates, budget)?;
-        // Where kin have nothing left, others may have.
+        // Where related tasks have nothing left, others may have.
         let rest = budget - rows.iter().sum::<usize>();
         if rest > 0 {
             for (left, taken) in left.iter_mut().zip(&rows) {
@@ -103,7 +103,7 @@ impl Strategy for Kin {
                     n,
                     stage: Stage::Explore,
                     similarity: None,
-                    reason: "the target's kin have nothing left".into(),
+                    reason: "the target's related tasks have nothing left".into(),
                 });
             }
         }
@@ -123,7 +123,7 @@ impl Strategy for Kin {
                 stage: Stage::Exploit,
                 similarity: similarity(&candidates[index].features),
                 reason: format!(
-                    "kin of the target: {:.0} % of the rows that take doubt about it away",
+                    "related to the target: {:.0} % of the rows that take doubt about it away",
                     100.0 * rows[index] as f64 / budget.max(1) as f64
                 ),
             });
