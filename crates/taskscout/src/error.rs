@@ -86,6 +86,16 @@ pub enum Error {
         /// What is wrong and what is allowed.
         problem: String,
     },
+    /// A setting's value is in range, but not enough or too much for the case at hand.
+    #[error("`{key}` {value} {problem}")]
+    Value {
+        /// The setting's name, as in a TOML file.
+        key: String,
+        /// Its value.
+        value: String,
+        /// What is wrong and what would do.
+        problem: String,
+    },
     /// A call came at the wrong time or for something that is not there.
     #[error("{0}")]
     State(String),
@@ -131,6 +141,19 @@ impl Error {
     pub fn setting(key: impl Into<String>, problem: impl Into<String>) -> Self {
         Self::Setting {
             key: key.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// A value that does not do in the case at hand.
+    pub fn value(
+        key: impl Into<String>,
+        value: impl std::fmt::Display,
+        problem: impl Into<String>,
+    ) -> Self {
+        Self::Value {
+            key: key.into(),
+            value: value.to_string(),
             problem: problem.into(),
         }
     }

@@ -243,6 +243,11 @@ fn what_cannot_be_met_is_refused_with_a_reason() {
     let refused = |campaign: Campaign<'_>| -> String {
         match campaign.plan(&candidates) {
             Err(Error::Setting { key, problem }) => format!("{key} {problem}"),
+            Err(Error::Value {
+                key,
+                value,
+                problem,
+            }) => format!("{key} {value} {problem}"),
             other => format!("{other:?}"),
         }
     };
@@ -280,14 +285,14 @@ fn what_cannot_be_met_is_refused_with_a_reason() {
                 max_tasks: Some(2),
                 ..plain.clone()
             },
-            "max_tasks is 2, but no 2 tasks",
+            "max_tasks 2 is too few, because no 2 tasks",
         ),
         (
             Campaign {
                 switch_cost: 60.0,
                 ..plain.clone()
             },
-            "budget of 100 does not pay",
+            "budget 100 does not pay",
         ),
         (
             Campaign {
@@ -318,7 +323,7 @@ fn what_cannot_be_met_is_refused_with_a_reason() {
                 min_samples: 60,
                 ..plain.clone()
             },
-            "budget of 100 does not pay",
+            "budget 100 does not pay",
         ),
         (
             Campaign {
@@ -380,7 +385,7 @@ fn all_directions_stay_needed_whatever_is_left_out() {
     ] {
         assert!(matches!(
             campaign.plan(&candidates),
-            Err(Error::Setting { .. })
+            Err(Error::Setting { .. } | Error::Value { .. })
         ));
     }
 }

@@ -247,7 +247,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
     let model = oracle.model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.report.notes, ["learnt on what matters"]);
     assert_eq!(
-        model.structure.pool().unwrap().columns(),
+        model.structure.pools()[0].columns(),
         Some([0, 1, 2, 3, 4].as_slice())
     );
     for candidate in [
@@ -500,6 +500,6 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         .predictor;
     assert!(error(&with) < 1.5 * NOISE * NOISE, "{}", error(&with));
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
-    let values = model.structure.pool().unwrap().values(features).unwrap();
+    let values = model.structure.pools()[0].values(features).unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
 }

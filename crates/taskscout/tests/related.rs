@@ -13,7 +13,7 @@ use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
 use taskscout::task::Task;
-use taskscout::train::Pooled;
+use taskscout::train::{Choice, Pooled, PredictorKind};
 
 const D: usize = 4;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -235,20 +235,77 @@ fn what_related_tasks_cannot_be_looked_for_is_refused_at_the_door() {
         space: Space::ball(3, 1.0).unwrap(),
         ..config(vec![known("new", 0, 0.5)])
     };
-    let wide = StudyConfig {
-        outputs: 2,
-        strategy: StrategyConfig::new(StrategyKind::Passive),
-        ..config(vec![known("new", 0, 0.5)])
-    };
     for (config, expected) in [
         (
             hidden,
             "is `related`, but the parameters of target `hidden` are not known: name them, or use `aware`",
         ),
         (endless, "is `related`, which needs a finite task space"),
-        (wide, "make every output a task"),
     ] {
         let message = Study::new(config).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
+    }
+}
+
+/// Each output is its own function of the tasks; what is known of one says nothing of the other, but both share rows.
+#[test]
+fn several_outputs_are_pooled_side_by_side() {
+    let both = |task: &[f64], n: usize, seed: u64| {
+        let first = sample(task, n, seed);
+        let second: Vec<f64> = first
+            .inputs()
+            .chunks(D)
+            .map(|x| 5.0 - task[2] * x[1] + 0.5 * x[2])
+            .collect();
+        let labels = first.outputs().iter().zip(&second);
+        let labels = labels.flat_map(|(a, b)| [*a, *b]).collect();
+        Samples::new(first.inputs().to_vec(), D, labels, 2).unwrap()
+    };
+    let one = |rows: &Samples, output: usize| {
+        let labels = rows.outputs().iter().skip(output).step_by(2).copied();
+        Samples::new(rows.inputs().to_vec(), D, labels.collect(), 1).unwrap()
+    };
+    let open = |outputs: usize| {
+        let config = config(vec![known("new", 1, 0.5)]);
+        Study::new(StudyConfig { outputs, ..config }).unwrap()
+    };
+    let (mut study, mut alone) = (open(2), [open(1), open(1)]);
+    let target = both(&task(1, 0.5), 12, 50);
+    study.tell_target(0, &target).unwrap();
+    for (output, study) in alone.iter_mut().enumerate() {
+        study.tell_target(0, &one(&target, output)).unwrap();
+    }
+    for round in 0..2 {
+        let plan = study.ask(200).unwrap();
+        assert!(
+            plan.items
+                .iter()
+                .any(|item| item.reason.starts_with("related"))
+        );
+        for item in &plan.items {
+            let told = both(&item.task, item.n, 100 * round + item.id);
+            study.tell(item.id, &told).unwrap();
+            for (output, study) in alone.iter_mut().enumerate() {
+                study.add(&item.task, &one(&told, output)).unwrap();
+            }
+        }
+    }
+    let together = study.predictors().unwrap();
+    assert_eq!(together[0].kind, PredictorKind::Shared);
+    for (output, study) in alone.iter().enumerate() {
+        let alone = study.predictors().unwrap();
+        let of = |choice: &Choice, at: usize| {
+            let shared = choice.candidate(PredictorKind::Shared).unwrap();
+            shared.coefficients[at].clone()
+        };
+        for (a, b) in of(&together[0], output).iter().zip(of(&alone[0], 0)) {
+            assert!((a - b).abs() < 1e-9, "output {output}: {a} and {b}");
+        }
+    }
+    let truth = [[0.5, -2.0, 1.0, -1.0], [5.0, -0.5, 0.5, 0.0]];
+    for (found, truth) in together[0].returned.coefficients.iter().zip(truth) {
+        for (a, b) in found.iter().zip(truth) {
+            assert!((a - b).abs() < 0.25, "{found:?} is not {truth:?}");
+        }
     }
 }

@@ -32,13 +32,16 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
                 combination(&direction, |index| source.lens.feature_or_value(index))
             )
         }
+        // The value stands where the user wrote it.
+        Error::Value {
+            key,
+            value,
+            problem,
+        } => {
+            let name = option(&key).map_or_else(|| format!("`{key}`"), str::to_owned);
+            format!("{name} {value} {problem}")
+        }
         Error::Setting { key, problem } => match option(&key) {
-            // The value stands where the user wrote it.
-            Some(option) if problem.starts_with("of ") => format!("{option} {}", &problem[3..]),
-            Some(option) if problem.contains(", but no ") => {
-                let problem = problem.replacen("is ", "", 1);
-                format!("{option} {}", problem.replacen(", but no ", ": no ", 1))
-            }
             Some(option) => format!("{option} {problem}"),
             None if key == "candidates" => format!("the tasks of {whose} {problem}"),
             None if key == "target" => format!("the target {problem}"),

@@ -272,6 +272,17 @@ impl Statistics {
         Ok(part)
     }
 
+    /// The statistics of one output alone.
+    pub(crate) fn of_output(&self, output: usize) -> Self {
+        Self {
+            dim: self.dim,
+            count: self.count,
+            gram: self.gram.clone(),
+            moments: self.moment(output).to_vec(),
+            squares: vec![self.squares[output]],
+        }
+    }
+
     /// The statistics of `representationᵀ ψ`: a `k × k` Gram matrix and `k`-vectors.
     ///
     /// # Errors

@@ -178,20 +178,26 @@ pub enum Structure {
     /// A matrix `φ` and a linear task map.
     #[default]
     Factored,
-    /// Families of tasks that share task features, and what each task has of its own.
-    Hierarchical(Box<Pool>),
+    /// Families of tasks that share task features, and what each task has of its own: one pool an output.
+    Hierarchical(Vec<Pool>),
     /// A network or a user's own `φ` and a linear task map.
     Network,
 }
 
 impl Structure {
-    /// The families of tasks, where there are any.
+    /// The families of tasks, one pool an output; none where the structure is another.
     #[must_use]
-    pub fn pool(&self) -> Option<&Pool> {
+    pub fn pools(&self) -> &[Pool] {
         match self {
-            Self::Hierarchical(pool) => Some(pool),
-            Self::Factored | Self::Network => None,
+            Self::Hierarchical(pools) => pools,
+            Self::Factored | Self::Network => &[],
         }
+    }
+
+    /// Whether tasks are families.
+    #[must_use]
+    pub fn is_hierarchical(&self) -> bool {
+        matches!(self, Self::Hierarchical(_))
     }
 }
 

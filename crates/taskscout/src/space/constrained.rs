@@ -90,7 +90,10 @@ impl Constrained {
             metric,
             feasible: Feasible::Tasks(Vec::new()),
         };
-        space.feasible = feasible::find(&space)?;
+        // A base of the user's own is looked at once its code is attached.
+        if space.base.check_ready().is_ok() {
+            space.feasible = feasible::find(&space)?;
+        }
         Ok(space)
     }
 

@@ -366,10 +366,28 @@ impl Space {
 
     /// Attaches what is the user's own and was read from a file.
     pub(crate) fn attach(&mut self, registry: &Registry) -> Result<()> {
-        if let Self::Own(space) = self {
-            let own = space.own();
-            *self = registry.make_space(&own.name, &own.settings)?;
+        if self.check_ready().is_ok() {
+            return Ok(());
         }
+        *self = match self {
+            Self::Own(space) => {
+                let own = space.own();
+                registry.make_space(&own.name, &own.settings)?
+            }
+            Self::Product(space) => {
+                let mut parts = space.parts().to_vec();
+                for part in &mut parts {
+                    part.attach(registry)?;
+                }
+                Self::product(parts)?
+            }
+            Self::Constrained(space) => {
+                let mut base = space.base().clone();
+                base.attach(registry)?;
+                Self::constrained(base, space.constraints().to_vec())?
+            }
+            _ => return Ok(()),
+        };
         Ok(())
     }
 

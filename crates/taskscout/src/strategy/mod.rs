@@ -19,7 +19,7 @@ mod within;
 
 use std::collections::HashMap;
 
-pub(crate) use discrete::not_finite;
+use discrete::not_finite;
 use faer::{Mat, MatRef};
 pub use schedule::{Split, WarmUp};
 use serde::{Deserialize, Serialize};
@@ -399,10 +399,16 @@ impl StrategyKind {
         )
     }
 
+    /// Whether it starts from what is known of the targets' parameters.
+    #[must_use]
+    pub fn needs_known_targets(self) -> bool {
+        self == Self::Related
+    }
+
     /// Whether it plans in finite task spaces only.
     #[must_use]
     pub fn needs_finite_space(self) -> bool {
-        matches!(self, Self::DiscreteL1 | Self::DiscreteL2)
+        matches!(self, Self::DiscreteL1 | Self::DiscreteL2 | Self::Related)
     }
 }
 
@@ -479,6 +485,7 @@ impl StrategyConfig {
     pub(crate) fn check_targets(&self, space: &Space, targets: &[Target]) -> Result<()> {
         match self.kind {
             StrategyKind::Related => related::check(space, targets),
+            kind if kind.needs_finite_space() && space.count().is_none() => Err(not_finite()),
             _ => Ok(()),
         }
     }

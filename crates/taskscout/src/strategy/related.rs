@@ -86,9 +86,9 @@ impl Strategy for Related {
             })
             .collect();
         let knowledge = context.knowledge.as_ref();
-        let pool = knowledge.and_then(|knowledge| knowledge.model.structure.pool());
+        let pools = knowledge.map_or(&[][..], |known| known.model.structure.pools());
         let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
-        let rows = allocate(pool, context.targets, &candidates, budget)?;
+        let rows = allocate(pools, context.targets, &candidates, budget)?;
         // Where related tasks have nothing left, others may have.
         let rest = budget - rows.iter().sum::<usize>();
         if rest > 0 {

@@ -287,7 +287,7 @@ impl Study {
             other => other?,
         };
         // Families of tasks are known before the first row.
-        if model.dim() == 1 || model.structure.pool().is_some() {
+        if model.dim() == 1 || model.structure.is_hierarchical() {
             return Ok(true);
         }
         let fewer = TrainContext {

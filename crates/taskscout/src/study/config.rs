@@ -244,12 +244,7 @@ impl StudyConfig {
         self.collection.validate()?;
         match &self.oracle {
             Oracle::Mllam(staged) => staged.mllam.validate()?,
-            Oracle::Pooled(pooled) => {
-                pooled.validate(self.input_features.dim())?;
-                if self.outputs > 1 {
-                    return Err(crate::train::pooled::one_output());
-                }
-            }
+            Oracle::Pooled(pooled) => pooled.validate(self.input_features.dim())?,
             Oracle::Exact(_) | Oracle::External(_) => {}
         }
         if self.targets.is_empty() && self.needs_target() {
@@ -275,9 +270,6 @@ impl StudyConfig {
         }
         let active = self.is_active();
         let ours = self.own_strategy.is_none();
-        if ours && self.strategy.kind.needs_finite_space() && self.space.count().is_none() {
-            return Err(crate::strategy::not_finite());
-        }
         if ours {
             self.strategy.check_targets(&self.space, &self.targets)?;
         }

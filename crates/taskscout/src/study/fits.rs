@@ -223,7 +223,7 @@ impl Study {
         (model, folds): (&Model, &[FoldFit]),
     ) -> Result<(Vec<Candidate>, Option<Identified>)> {
         // Families of tasks say more of a target whose features are known.
-        if model.structure.pool().is_some() {
+        if model.structure.is_hierarchical() {
             return Ok((candidates, None));
         }
         let member = |rows, phi: &Phi| self.member(target, rows, phi, false);

@@ -50,11 +50,11 @@ pub(super) fn plan(
             return Ok(None);
         }
         let tasks = axes.len();
-        return Err(Error::setting(
+        return Err(Error::value(
             "budget",
+            campaign.budget,
             format!(
-                "of {} does not pay for tasks that reach all that the target needs, each with its switch and 1 sample at least: that takes {tasks} tasks and at least {least}, so raise it to {least}",
-                campaign.budget
+                "does not pay for tasks that reach all that the target needs, each with its switch and 1 sample at least: that takes {tasks} tasks and at least {least}, so raise it to {least}"
             ),
         ));
     }

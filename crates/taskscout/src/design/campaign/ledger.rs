@@ -115,11 +115,11 @@ impl<'a> Ledger<'a> {
         }
         let fixed = ledger.fixed_cost(&ledger.required);
         if !ledger.pays(fixed) {
-            return Err(Error::setting(
+            return Err(Error::value(
                 "budget",
+                campaign.budget,
                 format!(
-                    "of {} does not pay for the tasks that must be used, which cost {fixed} with their switches: raise it, or require fewer",
-                    campaign.budget
+                    "does not pay for the tasks that must be used, which cost {fixed} with their switches: raise it, or require fewer"
                 ),
             ));
         }
@@ -205,12 +205,10 @@ impl<'a> Ledger<'a> {
         }
         // Too little for a single sample: the smallest budget that would do says more.
         self.affordable(&[])?;
-        Err(Error::setting(
+        Err(Error::value(
             "budget",
-            format!(
-                "of {} leaves nothing for samples after switches: raise it",
-                campaign.budget
-            ),
+            campaign.budget,
+            "leaves nothing for samples after switches: raise it",
         ))
     }
 

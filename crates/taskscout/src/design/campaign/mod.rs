@@ -308,11 +308,11 @@ impl<'a> Campaign<'a> {
             .map(|row| candidates.cost(row))
             .fold(f64::INFINITY, f64::min);
         if self.budget / cheapest > MOST_SAMPLES {
-            return Err(Error::setting(
+            return Err(Error::value(
                 "budget",
+                format!("{:e}", self.budget),
                 format!(
-                    "of {:e} pays for more than {MOST_SAMPLES:e} samples at the lowest cost, {cheapest:e}: rescale the costs, or lower it",
-                    self.budget
+                    "pays for more than {MOST_SAMPLES:e} samples at the lowest cost, {cheapest:e}: rescale the costs, or lower it"
                 ),
             ));
         }

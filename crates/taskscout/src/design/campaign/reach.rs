@@ -121,10 +121,11 @@ impl Ledger<'_> {
         } else {
             "the smallest plan found that does uses"
         };
-        Error::setting(
+        Error::value(
             "max_tasks",
+            most,
             format!(
-                "is {most}, but no {most} tasks reach all that the target needs: {uses} {tasks}, so raise it to {tasks}"
+                "is too few, because no {most} tasks reach all that the target needs: {uses} {tasks}, so raise it to {tasks}"
             ),
         )
     }
@@ -141,11 +142,11 @@ impl Ledger<'_> {
         } else {
             format!("the cheapest found are {tasks} for {cost}")
         };
-        Error::setting(
+        Error::value(
             "budget",
+            self.campaign.budget,
             format!(
-                "of {} does not pay for tasks that reach all that the target needs, each with its switch and {} at least: {enough}, so raise it to {cost}",
-                self.campaign.budget,
+                "does not pay for tasks that reach all that the target needs, each with its switch and {} at least: {enough}, so raise it to {cost}",
                 match self.least {
                     1 => "1 sample".to_owned(),
                     many => format!("{many} samples"),

@@ -44,7 +44,8 @@ impl Pooled {
         Ok(total)
     }
 
-    /// What source tasks make of the target's rows, with how that does on folds left out: the mean over the sets of features.
+    /// What source tasks make of an output of the target's rows, with how that does on folds left out: the mean over the sets of
+    /// features.
     pub(super) fn shared(
         &self,
         data: &TaskData,
@@ -69,7 +70,7 @@ impl Pooled {
                 odds: odds(learnt.alike),
                 held_out: learnt.held_out.into_iter().map(unplaced).collect(),
             };
-            return Ok(Some(candidate.scored(data, target)));
+            return Ok(Some(candidate));
         }
         let mut ways = vec![learnt.placed(&pool.basis.columns, d)];
         // Without folds to tell sets apart, the first stands for all.
@@ -78,33 +79,34 @@ impl Pooled {
             ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
         }
         let even = vec![1.0; ways.len()];
-        let learnt = blend(&ways, &even, |at| &data.targets()[target].folds[folds[at]])?;
+        let left_out = left_out(data, target, &folds, pool.output);
+        let learnt = blend(&ways, &even, |at| &left_out[at])?;
         let odds = odds(learnt.alike);
-        Ok(Some(learnt.candidate(kind, odds).scored(data, target)))
+        Ok(Some(learnt.candidate(kind, odds)))
     }
 
-    /// What a target's rows give by themselves: the mean over the sets of features, by how well each foretells rows left out.
-    pub(super) fn own(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+    /// What an output of a target's rows gives by itself: the mean over the sets of features, by how well each foretells rows left out.
+    pub(super) fn own(&self, data: &TaskData, target: usize, output: usize) -> Result<Candidate> {
         let folds = guard::comparable_folds(data, target).unwrap_or_default();
         let ways = self
             .bases(data.feature_dim())
             .iter()
-            .map(|(_, basis)| self.own_on(data, target, basis, &folds))
+            .map(|(_, basis)| self.own_on(data, (target, output), basis, &folds))
             .collect::<Result<Vec<_>>>()?;
         if ways.is_empty() {
             return Err(Error::setting("sets", "is empty: name at least one"));
         }
         let even = vec![1.0; ways.len()];
-        let learnt = blend(&ways, &even, |at| &data.targets()[target].folds[folds[at]])?;
-        let candidate = learnt.candidate(PredictorKind::TargetOnly, 1.0);
-        Ok(candidate.scored(data, target))
+        let left_out = left_out(data, target, &folds, output);
+        let learnt = blend(&ways, &even, |at| &left_out[at])?;
+        Ok(learnt.candidate(PredictorKind::TargetOnly, 1.0))
     }
 
     /// The same on one set of features.
     fn own_on(
         &self,
         data: &TaskData,
-        target: usize,
+        (target, output): (usize, usize),
         basis: &Basis,
         folds: &[usize],
     ) -> Result<Learnt> {
@@ -116,7 +118,7 @@ impl Pooled {
                     total.merge(&statistics.pick(&basis.columns)?)?;
                 }
             }
-            Ok::<_, Error>(total)
+            Ok::<_, Error>(total.of_output(output))
         };
         let weight = row_weight(data.target_rows(target), self.worth);
         let held_out = folds.iter().map(|&fold| {
@@ -229,6 +231,36 @@ fn placed(judged: &HeldOut, columns: &[usize], d: usize) -> HeldOut {
         coefficients: judged.coefficients.iter().map(place).collect(),
         ..judged.clone()
     }
+}
+
+/// Folds of a target's rows with one output.
+fn left_out(data: &TaskData, target: usize, folds: &[usize], output: usize) -> Vec<Statistics> {
+    let all = &data.targets()[target].folds;
+    folds
+        .iter()
+        .map(|&fold| all[fold].of_output(output))
+        .collect()
+}
+
+/// One candidate for all outputs. It is expected to do well where it is for every one of them.
+pub(super) fn together(by_output: Vec<Candidate>) -> Option<Candidate> {
+    by_output.into_iter().reduce(|mut all, one| {
+        all.predictor
+            .coefficients
+            .extend(one.predictor.coefficients);
+        if let (Some(head), Some(other)) = (&mut all.predictor.head, one.predictor.head) {
+            head.coefficients.extend(other.coefficients);
+        }
+        all.beliefs.extend(one.beliefs);
+        all.odds = all.odds.min(one.odds);
+        for (fold, other) in all.held_out.iter_mut().zip(one.held_out) {
+            fold.log_density += other.log_density;
+            fold.squares += other.squares;
+            fold.variances.extend(other.variances);
+            fold.coefficients.extend(other.coefficients);
+        }
+        all
+    })
 }
 
 /// Coefficients on the basis of a pool as a predictor.

@@ -166,69 +166,74 @@ impl Pooled {
         sets.iter().map(basis).collect()
     }
 
-    /// The pool on the basis that held-out rows of the targets speak for.
+    /// A pool an output, all on the basis that held-out rows of the targets speak for.
     fn best(
         &self,
         data: &TaskData,
         context: &TrainContext,
         bases: Vec<(String, Basis)>,
-    ) -> Result<(String, Pool)> {
-        if data.outputs() != 1 {
-            return Err(one_output());
-        }
+    ) -> Result<(String, Vec<Pool>)> {
         let piles = Piles::of(data, context.stages.as_deref());
         let several = bases.len() > 1;
         let mut pools = Vec::with_capacity(bases.len());
         for (name, basis) in bases {
-            let pool = Pool::fit(data, &piles, basis, self.worth, Families::OfTargets)?;
-            let density = if several {
-                self.held_out_density(data, &pool, context.targets)?
-            } else {
-                0.0
+            let fit = |output| {
+                let of_output = (basis.clone(), output);
+                Pool::fit(data, &piles, of_output, self.worth, Families::OfTargets)
             };
+            let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
+            let mut density = 0.0;
+            for pool in by_output.iter().filter(|_| several) {
+                density += self.held_out_density(data, pool, context.targets)?;
+            }
             let density = if density.is_nan() {
                 f64::NEG_INFINITY
             } else {
                 density
             };
-            pools.push((density, name, pool));
+            pools.push((density, name, by_output));
         }
         // A stable order: of pools that do as well the first one is taken.
         pools.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
         let mut pools = pools.into_iter();
-        let Some((_, name, mut pool)) = pools.next() else {
+        let Some((_, name, mut best)) = pools.next() else {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
-        pool.others = pools.map(|(.., other)| other).collect();
-        Ok((name, pool))
+        for (.., others) in pools {
+            for (pool, other) in best.iter_mut().zip(others) {
+                pool.others.push(other);
+            }
+        }
+        Ok((name, best))
     }
 
-    fn hierarchy(&self, data: &TaskData, (name, pool): (String, Pool)) -> Result<Model> {
+    fn hierarchy(&self, data: &TaskData, (name, pools): (String, Vec<Pool>)) -> Result<Model> {
+        let Some(first) = pools.first() else {
+            return Err(Error::setting("outputs", "is 0: a task has at least one"));
+        };
         let (d, task_dim) = (data.feature_dim(), data.task_dim());
-        let (representation, map) = match &pool.basis.network {
+        let maps: Vec<Mat<f64>> = pools.iter().map(|pool| pool.map(task_dim)).collect();
+        let columns = task_dim * maps.len();
+        let map = Mat::from_fn(first.basis.columns.len(), columns, |i, j| {
+            maps[j / task_dim][(i, j % task_dim)]
+        });
+        let (representation, map) = match &first.basis.network {
             None => {
-                let columns = &pool.basis.columns;
+                let columns = &first.basis.columns;
                 let selection = Mat::from_fn(d, columns.len(), |i, j| {
                     f64::from(u8::from(columns[j] == i))
                 });
-                (
-                    Phi::Linear(Linear::from_matrix(selection)?),
-                    pool.map(task_dim),
-                )
+                (Phi::Linear(Linear::from_matrix(selection)?), map)
             }
             Some(phi) => {
-                let all = pool.map(task_dim);
-                let own = all.as_ref().subrows(all.nrows() - phi.dim(), phi.dim());
+                let own = map.as_ref().subrows(map.nrows() - phi.dim(), phi.dim());
                 (phi.clone(), own.to_owned())
             }
         };
         let spectrum = linalg::svd(map.as_ref(), "what families have in common")?.s;
         let labels = data.source_rows();
-        let homes = pool.targets.iter().flatten();
-        let noise = homes.map(|(_, prior)| prior.noise).next();
-        let noise = noise
-            .or_else(|| pool.families.first().map(|family| family.component.noise))
-            .unwrap_or(f64::NAN);
+        let noises = pools.iter().map(Pool::noise);
+        let noise = noises.sum::<f64>() / pools.len() as f64;
         Ok(Model {
             representation,
             map: TaskMap::new(map, task_dim),
@@ -248,17 +253,9 @@ impl Pooled {
                 notes: vec![format!("learnt on {name}")],
             },
             start: None,
-            structure: Structure::Hierarchical(Box::new(pool)),
+            structure: Structure::Hierarchical(pools),
         })
     }
-}
-
-/// What is wrong with rows of several outputs.
-pub(crate) fn one_output() -> Error {
-    Error::setting(
-        "outputs",
-        "is above 1, which partial pooling does not learn: make every output a task",
-    )
 }
 
 /// What each of so many rows of a task counts for: less, the more there are of them.
@@ -286,6 +283,7 @@ impl Trainer for Pooled {
         context: &TrainContext,
         target: usize,
     ) -> Result<Vec<Candidate>> {
+        guard::check_rows(data, target)?;
         let key = (target, TargetRows::All, data.target_rows(target));
         let own = || self.own_candidate(data, target);
         Ok(vec![context.memo.candidate(key, own)?])
@@ -318,18 +316,23 @@ impl Pooled {
         model: &Model,
         target: usize,
     ) -> Result<Option<Candidate>> {
-        match model.structure.pool() {
-            Some(pool) => self.shared(data, pool, target),
-            None => Ok(None),
-        }
+        let pools = model.structure.pools().iter();
+        let by_output: Option<Vec<Candidate>> = pools
+            .map(|pool| self.shared(data, pool, target))
+            .collect::<Result<_>>()?;
+        let all = by_output.and_then(candidates::together);
+        Ok(all.map(|all| all.scored(data, target)))
     }
 
     /// What a target's rows say by themselves, with how that does on rows left out.
     ///
     /// # Errors
-    /// A target without rows, or a breakdown of the numerics.
+    /// A breakdown of the numerics.
     pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
-        guard::check_rows(data, target)?;
-        self.own(data, target)
+        let outputs = 0..data.outputs();
+        let by_output = outputs.map(|output| self.own(data, target, output));
+        let all = candidates::together(by_output.collect::<Result<_>>()?);
+        let all = all.ok_or_else(|| Error::setting("outputs", "is 0: a task has at least one"))?;
+        Ok(all.scored(data, target))
     }
 }

@@ -1,4 +1,4 @@
-//! Which kin to sample: the rows that take most of the doubt about the targets away.
+//! Which related tasks to sample: the rows that take most of the doubt about the targets away.
 //!
 //! Before the target's own rows, doubt about its function is doubt about what its family has in
 //! common. For a group of features with precisions `Λ` of the shared task features and `λ` of the
@@ -54,20 +54,26 @@ pub(crate) struct Candidate {
     pub(crate) left: usize,
 }
 
-/// How a budget serves the targets best: rows for each candidate, fewer than the budget where kin
-/// have no more left. `pool` is what has been learnt so far; without it, tasks are taken to be as
+/// How a budget serves the targets best: rows for each candidate, fewer than the budget where related tasks
+/// have no more left. `pools` are what has been learnt so far, one an output; without any, tasks are taken to be as
 /// alike as their features.
 pub(crate) fn allocate(
-    pool: Option<&Pool>,
+    pools: &[Pool],
     targets: &[Vec<f64>],
     candidates: &[Candidate],
     budget: usize,
 ) -> Result<Vec<usize>> {
-    let grounds: Vec<Ground> = targets
-        .iter()
-        .enumerate()
-        .map(|(index, target)| Ground::of(pool, index, target, candidates))
-        .collect();
+    let mut grounds = Vec::with_capacity(targets.len() * pools.len().max(1));
+    for (index, target) in targets.iter().enumerate() {
+        let known: Vec<Ground> = pools
+            .iter()
+            .filter_map(|pool| Ground::of(pool, index, target))
+            .collect();
+        if known.is_empty() {
+            grounds.push(Ground::guess(target, candidates));
+        }
+        grounds.extend(known);
+    }
     let portion = budget.div_ceil(PORTIONS).max(1);
     let mut rows: Vec<usize> = candidates.iter().map(|c| c.rows).collect();
     let mut out = vec![0; candidates.len()];
@@ -111,42 +117,36 @@ struct Doubt {
 }
 
 impl Ground {
-    fn of(pool: Option<&Pool>, index: usize, target: &[f64], candidates: &[Candidate]) -> Self {
-        let known = pool.and_then(|pool| {
-            let (family, _) = pool.targets.get(index)?.as_ref()?;
-            Some((pool, &pool.families[*family]))
-        });
-        match known {
-            Some((pool, family)) => {
-                let component = &family.component;
-                let (own, shared) = component
-                    .precisions
-                    .split_last()
-                    .map_or((&[][..], &[][..]), |(own, shared)| (own.as_slice(), shared));
-                let groups = (0..own.len()).map(|group| {
-                    let of_group = component.groups.iter().zip(&component.sizes);
-                    let sizes: Vec<f64> = of_group
-                        .filter(|(at, _)| **at == group)
-                        .map(|(_, size)| *size)
-                        .collect();
-                    let weight: f64 = sizes.iter().sum();
-                    let weight = weight / component.noise;
-                    Group {
-                        weight,
-                        size: weight / sizes.len().max(1) as f64,
-                        shared: shared.iter().map(|row| row[group]).collect(),
-                        own: 1.0 / own[group],
-                    }
-                });
-                Self {
-                    groups: groups.collect(),
-                    target: family.shared.iter().map(|&i| target[i]).collect(),
-                    features: family.shared.clone(),
-                    worth: pool.worth,
-                }
+    /// What a pool knows of a target's family.
+    fn of(pool: &Pool, index: usize, target: &[f64]) -> Option<Self> {
+        let (family, _) = pool.targets.get(index)?.as_ref()?;
+        let family = &pool.families[*family];
+        let component = &family.component;
+        let (own, shared) = component
+            .precisions
+            .split_last()
+            .map_or((&[][..], &[][..]), |(own, shared)| (own.as_slice(), shared));
+        let groups = (0..own.len()).map(|group| {
+            let of_group = component.groups.iter().zip(&component.sizes);
+            let sizes: Vec<f64> = of_group
+                .filter(|(at, _)| **at == group)
+                .map(|(_, size)| *size)
+                .collect();
+            let weight: f64 = sizes.iter().sum();
+            let weight = weight / component.noise;
+            Group {
+                weight,
+                size: weight / sizes.len().max(1) as f64,
+                shared: shared.iter().map(|row| row[group]).collect(),
+                own: 1.0 / own[group],
             }
-            None => Self::guess(target, candidates),
-        }
+        });
+        Some(Self {
+            groups: groups.collect(),
+            target: family.shared.iter().map(|&i| target[i]).collect(),
+            features: family.shared.clone(),
+            worth: pool.worth,
+        })
     }
 
     /// Before anything is known: features of tasks say all but a tenth, in a scale of their own.
@@ -154,7 +154,7 @@ impl Ground {
         let mut features: Vec<usize> = (0..target.len())
             .filter(|&i| target[i].abs() > 0.0)
             .collect();
-        // What the target's kin have besides is part of their family.
+        // What the target's related tasks have besides is part of their family.
         loop {
             let meets = |candidate: &&Candidate| {
                 features.iter().any(|&i| candidate.features[i].abs() > 0.0)

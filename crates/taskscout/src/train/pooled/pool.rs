@@ -1,4 +1,4 @@
-//! All tasks of a study as families of kin.
+//! All tasks of a study as families that share task features.
 
 use std::collections::HashMap;
 
@@ -75,6 +75,8 @@ pub(super) struct Family {
 /// All source tasks as families, and what they say of the targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
+    /// The output whose functions these are.
+    pub(super) output: usize,
     pub(super) basis: Basis,
     pub(super) worth: f64,
     pub(super) families: Vec<Family>,
@@ -178,7 +180,7 @@ impl Pool {
     pub(super) fn fit(
         data: &TaskData,
         piles: &Piles,
-        basis: Basis,
+        (basis, output): (Basis, usize),
         worth: f64,
         wanted: Families,
     ) -> Result<Self> {
@@ -194,7 +196,8 @@ impl Pool {
                 continue;
             }
             place[cluster] = Some(families.len());
-            families.push(family(data, piles, &basis, worth, (cluster, shared))?);
+            let of_output = (&basis, output);
+            families.push(family(data, piles, of_output, worth, (cluster, shared))?);
         }
         let expected = |(target, home): (usize, &Option<usize>)| {
             let at = home.and_then(|cluster| place[cluster])?;
@@ -207,6 +210,7 @@ impl Pool {
         };
         let targets = homes.iter().enumerate().map(expected).collect();
         Ok(Self {
+            output,
             basis,
             worth,
             families,
@@ -221,10 +225,11 @@ impl Pool {
     /// A breakdown of the numerics.
     pub fn with_all_families(&self, data: &TaskData) -> Result<Self> {
         let piles = Piles::of(data, None);
-        Self::fit(data, &piles, self.basis.clone(), self.worth, Families::All)
+        let basis = (self.basis.clone(), self.output);
+        Self::fit(data, &piles, basis, self.worth, Families::All)
     }
 
-    /// What a target is expected to be; none where no source task is its kin.
+    /// What a target is expected to be; none where no source task is related to it.
     #[must_use]
     pub fn prior(&self, target: usize) -> Option<&Prior> {
         self.targets.get(target)?.as_ref().map(|(_, prior)| prior)
@@ -240,6 +245,14 @@ impl Pool {
                 posterior: posterior.clone(),
             })
         })
+    }
+
+    /// The noise variance of the targets' families, or of the first one.
+    pub(super) fn noise(&self) -> f64 {
+        let homes = self.targets.iter().flatten();
+        let noise = homes.map(|(_, prior)| prior.noise).next();
+        let first = || self.families.first().map(|family| family.component.noise);
+        noise.or_else(first).unwrap_or(f64::NAN)
     }
 
     /// What functions are linear in, for rows of features `ψ_X`.
@@ -285,7 +298,7 @@ impl Pool {
         map
     }
 
-    /// A target's rows on the basis of the pool, without those of some folds.
+    /// A target's rows on the basis of the pool, with its output alone and without those of some folds.
     pub(super) fn target_statistics(
         &self,
         data: &TaskData,
@@ -302,14 +315,14 @@ impl Pool {
                 total.merge(&part)?;
             }
         }
-        Ok(total)
+        Ok(total.of_output(self.output))
     }
 }
 
 fn family(
     data: &TaskData,
     piles: &Piles,
-    basis: &Basis,
+    (basis, output): (&Basis, usize),
     worth: f64,
     (cluster, shared): (usize, &Vec<usize>),
 ) -> Result<Family> {
@@ -328,7 +341,7 @@ fn family(
                 total.merge(&part)?;
             }
             let own = shared.iter().map(|&index| pile.features[index]).collect();
-            Ok(Evidence::new(own, &total, 0, worth))
+            Ok(Evidence::new(own, &total, output, worth))
         })
         .collect::<Result<_>>()?;
     Ok(Family {

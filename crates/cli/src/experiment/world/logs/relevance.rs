@@ -28,7 +28,7 @@ pub(super) fn of(
 ) -> Result<TargetRelevance> {
     let own = recorded.targets()[target];
     let model = study.model()?;
-    let pool = match model.structure.pool() {
+    let pool = match model.structure.pools().first() {
         Some(pool) => Some(pool.with_all_families(study.data())?),
         None => None,
     };
