@@ -13,7 +13,7 @@ use crate::error::{CliError, Result};
 /// Where a model comes from.
 pub(crate) struct Origin<'a> {
     pub(crate) experiment: &'a str,
-    pub(crate) contender: Contender,
+    pub(crate) contender: &'a Contender,
     /// How inputs were standardised before the study saw them.
     pub(crate) scaling: Option<InputScaling>,
     /// What inputs and outputs are called.

@@ -9,6 +9,7 @@
 use taskscout::data::TARGET_FOLDS;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::space::{Space, TaskSpace as _};
+use taskscout::train::Trainer;
 use taskscout_worlds::Synthetic;
 
 use super::prepare::Prepared;
@@ -96,8 +97,9 @@ fn trial(prepared: &Prepared) -> Need {
 
 /// Numbers of the two normal equations of a bilinear model, and of what they are assembled from.
 fn bilinear(prepared: &Prepared) -> f64 {
-    let oracle = prepared.config.learner.oracle;
-    if !matches!(oracle, OracleName::Exact | OracleName::Mllam) {
+    let oracle = prepared.config.learner.oracle.built_in();
+    // Of one that nobody here knows the most is assumed.
+    if oracle.is_some_and(|oracle| !matches!(oracle, OracleName::Exact | OracleName::Mllam)) {
         return 0.0;
     }
     let d = prepared.world.input_features().dim();
@@ -158,10 +160,12 @@ fn drawn(map: &FeatureMap) -> f64 {
 
 /// Whether trials keep rows beside statistics.
 fn keeps_rows(prepared: &Prepared) -> bool {
-    match prepared.config.learner.oracle {
-        OracleName::Neural | OracleName::JointGd => true,
-        OracleName::Pooled => prepared.world.wants_network(),
-        _ => false,
+    let own = prepared.config.own.trainer();
+    match prepared.config.learner.oracle.built_in() {
+        Some(OracleName::Neural | OracleName::JointGd) => true,
+        Some(OracleName::Pooled) => prepared.world.wants_network(),
+        Some(_) => false,
+        None => own.is_some_and(|own| own.get().is_ok_and(Trainer::needs_rows)),
     }
 }
 

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::model::Phi;
+use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
@@ -268,6 +269,17 @@ pub(crate) trait WorldSettings {
         let _ = folder;
     }
 
+    /// Puts registered spaces and feature maps in the place of their names.
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        let _ = registry;
+        Ok(())
+    }
+
+    /// Whether there are any.
+    fn has_own(&self) -> bool {
+        false
+    }
+
     /// What a run still has to be told on the command line, in a sentence.
     fn missing(&self) -> Option<&'static str> {
         None
@@ -412,6 +424,16 @@ impl WorldConfig {
     /// Hears in which folder the experiment file lies.
     pub(crate) fn locate(&mut self, folder: &Path) {
         self.settings_mut().locate(folder);
+    }
+
+    /// Puts registered spaces and feature maps in the place of their names.
+    pub(crate) fn attach(&mut self, registry: &Registry) -> Result<()> {
+        self.settings_mut().attach(registry)
+    }
+
+    /// Whether there are any.
+    pub(crate) fn has_own(&self) -> bool {
+        self.settings().has_own()
     }
 
     /// What a run still has to be told on the command line, in a sentence.

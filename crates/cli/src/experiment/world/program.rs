@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::Error;
 use taskscout::data::{Columns, Samples};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
+use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::task::Task;
@@ -28,6 +29,7 @@ use crate::experiment::folder::RunInput;
 use crate::experiment::trial::Trial;
 use crate::memory::Need;
 use crate::output::tell;
+use crate::parts::{self, attach_features, attach_space};
 
 /// The longest time-out: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -44,11 +46,17 @@ pub(crate) struct Settings {
     #[serde(default = "a_minute")]
     timeout_s: f64,
     /// `ψ_X`.
+    #[serde(deserialize_with = "parts::features")]
     input_features: FeatureMap,
     /// Where source tasks live.
+    #[serde(deserialize_with = "parts::space")]
     space: Space,
     /// `ψ_W`; a task's parameters if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "parts::optional_features",
+        skip_serializing_if = "Option::is_none"
+    )]
     task_features: Option<FeatureMap>,
     /// Rows of each target that predictors are judged on.
     #[serde(default = "a_thousand")]
@@ -171,6 +179,29 @@ impl WorldSettings for Settings {
 
     fn locate(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
+    }
+
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        let Self {
+            input_features,
+            space,
+            task_features,
+            ..
+        } = self;
+        attach_features("input_features", input_features, registry)
+            .and_then(|()| attach_space("space", space, registry))
+            .and_then(|()| {
+                let map = task_features.as_mut();
+                map.map_or(Ok(()), |map| {
+                    attach_features("task_features", map, registry)
+                })
+            })
+            .map_err(|error| CliError::in_table("source", "", error))
+    }
+
+    fn has_own(&self) -> bool {
+        let mut maps = std::iter::once(&self.input_features).chain(&self.task_features);
+        maps.any(|map| matches!(map, FeatureMap::Custom(_))) || matches!(self.space, Space::Own(_))
     }
 
     fn need(&self) -> Need {
