@@ -60,7 +60,8 @@ fn trial(prepared: &Prepared) -> Need {
         1
     };
     let d = features as f64;
-    let triangle = 0.5 * d * (d + 1.0) + d + 1.0;
+    let outputs = world.outputs() as f64;
+    let triangle = 0.5 * d * (d + 1.0) + outputs * (d + 1.0);
     let tasks = tasks(prepared);
     let mut need = Need::default();
     let kept = tasks + (2 * targets * TARGET_FOLDS) as f64;
@@ -76,7 +77,7 @@ fn trial(prepared: &Prepared) -> Need {
             "{} target samples of {features} features",
             config.target.samples
         ),
-        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 2.0),
+        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 1.0 + outputs),
     );
     if keeps_rows(prepared) {
         let budget: f64 = prepared.rounds.budgets.iter().map(|&n| n as f64).sum();
@@ -84,7 +85,7 @@ fn trial(prepared: &Prepared) -> Need {
         let rows = budget + rows * targets as f64;
         need.add(
             format!("the rows of a budget of {budget:.0}"),
-            3.0 * 0.5 * NUMBER * rows * (d + 2.0),
+            3.0 * 0.5 * NUMBER * rows * (d + 1.0 + outputs),
         );
         need.add("the network", WEIGHT * weights(prepared));
         // Predictors with a network have no loss in closed form.
@@ -104,6 +105,7 @@ fn bilinear(prepared: &Prepared) -> f64 {
     }
     let d = prepared.world.input_features().dim();
     let q = prepared.world.task_features().dim() + prepared.targets.len();
+    let q = prepared.world.outputs() * q;
     let k = prepared.config.learner.k.unwrap_or(SOME_DIRECTIONS);
     let (d, q, k) = (d as f64, q as f64, k.min(d).min(q) as f64);
     0.25 * d * (d + 1.0) * k * (k + 1.0)

@@ -58,7 +58,7 @@ pub(crate) fn study_config(
         space: world.space_of(targets.clone())?,
         task_features: world.task_features().clone(),
         input_features: world.input_features().clone(),
-        outputs: 1,
+        outputs: world.outputs(),
         targets: targets.map(hidden).collect(),
         k: learner.k,
         strategy: StrategyConfig {

@@ -91,6 +91,11 @@ pub(crate) trait World: Send + Sync {
     /// `ψ_X`.
     fn input_features(&self) -> &FeatureMap;
 
+    /// Numbers that a row gives at once; losses are means over them.
+    fn outputs(&self) -> usize {
+        1
+    }
+
     /// The targets, at least one: all with names of their own, or one without.
     fn targets(&self) -> Vec<WorldTarget>;
 
@@ -129,10 +134,10 @@ pub(crate) trait World: Send + Sync {
         Names::default()
     }
 
-    /// What was taken off a target's outputs, for models that give them as they are.
-    fn output_offset(&self, target: usize) -> f64 {
+    /// What was taken off each of a target's outputs, for models that give them as they are; empty if nothing.
+    fn output_offset(&self, target: usize) -> Vec<f64> {
         let _ = target;
-        0.0
+        Vec::new()
     }
 
     /// How many rows a source task has in all; none if there is no limit.
