@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::data::options::LogOptions;
 use crate::experiment::config::MOST_SEEDS;
 use crate::experiment::world::LogFeatures;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -115,15 +115,15 @@ pub(crate) struct ExperimentOptions {
     /// The first seed
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task), discrete-l1, discrete-l2
+    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task), discrete-l1, discrete-l2, or registered ones
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) strategies: Option<Vec<String>>,
     /// Add each active strategy as NAME+save-task, which keeps its exploration tasks while they still fit
     #[arg(long)]
     pub(crate) save_task: bool,
     /// The training oracle
-    #[arg(long, value_name = "ORACLE")]
-    pub(crate) oracle: Option<OracleName>,
+    #[arg(long, value_name = "ORACLE", value_parser = OracleParser)]
+    pub(crate) oracle: Option<OracleChoice>,
     /// The rounds: the paper's, or taskscout's own with the same total budget
     #[arg(long, value_name = "SCHEDULE")]
     pub(crate) schedule: Option<ScheduleName>,
@@ -179,9 +179,8 @@ pub(crate) struct ExperimentOptions {
     pub(crate) json: bool,
 }
 
-/// Training oracles by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// The training oracles that come with the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum OracleName {
     /// Regularised joint least squares on sufficient statistics
     Exact,
@@ -205,6 +204,80 @@ impl OracleName {
             Self::Mllam => "mllam",
             Self::Pooled => "pooled",
         }
+    }
+}
+
+/// A training oracle by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub(crate) enum OracleChoice {
+    /// One that comes with the command.
+    BuiltIn(OracleName),
+    /// Any other: a registered one, if there is one of this name.
+    Own(String),
+}
+
+impl OracleChoice {
+    /// Its name, as on the command line.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn(oracle) => oracle.name(),
+            Self::Own(name) => name,
+        }
+    }
+
+    /// The one that comes with the command, if it is one.
+    pub(crate) fn built_in(&self) -> Option<OracleName> {
+        match self {
+            Self::BuiltIn(oracle) => Some(*oracle),
+            Self::Own(_) => None,
+        }
+    }
+}
+
+impl From<String> for OracleChoice {
+    fn from(name: String) -> Self {
+        let mut ours = OracleName::value_variants().iter();
+        match ours.find(|oracle| oracle.name() == name) {
+            Some(&oracle) => Self::BuiltIn(oracle),
+            None => Self::Own(name),
+        }
+    }
+}
+
+impl From<OracleChoice> for String {
+    fn from(oracle: OracleChoice) -> Self {
+        oracle.name().to_owned()
+    }
+}
+
+impl PartialEq<OracleName> for OracleChoice {
+    fn eq(&self, other: &OracleName) -> bool {
+        self.built_in() == Some(*other)
+    }
+}
+
+/// Reads `--oracle`: help lists the command's own, registered ones are known later.
+#[derive(Debug, Clone)]
+struct OracleParser;
+
+impl TypedValueParser for OracleParser {
+    type Value = OracleChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> std::result::Result<OracleChoice, clap::Error> {
+        StringValueParser::new()
+            .parse_ref(command, argument, value)
+            .map(OracleChoice::from)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let ours = OracleName::value_variants().iter();
+        Some(Box::new(ours.filter_map(ValueEnum::to_possible_value)))
     }
 }
 

@@ -163,7 +163,7 @@ fn settings_of_an_oracle_are_checked_before_the_run() {
     );
     refused(
         &taskscout(&["run", "--check", &file]),
-        &["unknown variant `best`", "mllam"],
+        &["oracle `best` is not known", "mllam", "`Registry::trainer`"],
     );
 }
 

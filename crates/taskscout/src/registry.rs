@@ -96,9 +96,13 @@ impl<T: ?Sized> Table<T> {
         Ok(())
     }
 
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     fn make(&self, kind: &str, name: &str, settings: &Value) -> Result<Arc<T>> {
         let Some(make) = self.0.get(name) else {
-            let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
+            let known: Vec<&str> = self.names().collect();
             let known = if known.is_empty() {
                 "none is".to_owned()
             } else {
@@ -262,5 +266,25 @@ impl Registry {
     /// A name that is not registered.
     pub fn make_features(&self, name: &str) -> Result<Arc<dyn Features>> {
         self.features.make("features", name, &Value::Null)
+    }
+
+    /// The names of the registered spaces.
+    pub fn space_names(&self) -> impl Iterator<Item = &str> {
+        self.spaces.names()
+    }
+
+    /// The names of the registered feature maps.
+    pub fn feature_names(&self) -> impl Iterator<Item = &str> {
+        self.features.names()
+    }
+
+    /// The names of the registered strategies.
+    pub fn strategy_names(&self) -> impl Iterator<Item = &str> {
+        self.strategies.names()
+    }
+
+    /// The names of the registered trainers.
+    pub fn trainer_names(&self) -> impl Iterator<Item = &str> {
+        self.trainers.names()
     }
 }

@@ -28,6 +28,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 use taskscout::design::{Campaign, CampaignPlan, Candidates};
+use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::TaskSpace as _;
 
@@ -49,13 +50,13 @@ const BLOCK: usize = 4096;
 const COMPARED: usize = 20_000;
 
 /// Reads, plans, and hands the plan out.
-pub(crate) fn execute(options: &DesignOptions) -> Result<()> {
+pub(crate) fn execute(options: &DesignOptions, registry: &Registry) -> Result<()> {
     let files = options.out.as_deref();
     let files = files
         .map(|out| PlanFiles::open(out, options.force))
         .transpose()?;
     let mut notes = Notes::default();
-    let mut source = Source::read(options, &mut notes)?;
+    let mut source = Source::read(options, registry, &mut notes)?;
     let asked = Asked::read(&source, options)?;
     size::check(&source, &asked, options)?;
     let alive = Alive::start("planning");

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 use taskscout::features::FeatureMap;
+use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
-use taskscout::study::{Needs, Study};
+use taskscout::study::{Needs, Oracle, Study};
 use taskscout::target::TargetKind;
 use taskscout_tables::Table;
 
@@ -18,7 +19,9 @@ use super::names::{self, Names};
 use super::options::DesignOptions;
 use super::say::Notes;
 use crate::error::{CliError, Result};
+use crate::experiment::config::Places;
 use crate::input;
+use crate::parts::{self, attach_features, attach_space};
 
 /// What identity features, the default, take for granted.
 const OPPOSITES: &str = "identity features: a task and its opposite, w and −w, teach the same; if they should not, as head wind and tail wind, give --features affine (--features identity says that they do)";
@@ -71,18 +74,25 @@ pub(crate) struct Learnt {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SpaceFile {
+    #[serde(deserialize_with = "parts::space")]
     space: Space,
+    #[serde(default, deserialize_with = "parts::optional_features")]
     task_features: Option<FeatureMap>,
     columns: Option<Vec<String>>,
 }
 
 impl Source {
     /// Reads all files that say where tasks come from.
-    pub(crate) fn read(options: &DesignOptions, notes: &mut Notes) -> Result<Self> {
-        let study = options.study.as_deref().map(read_study).transpose()?;
+    pub(crate) fn read(
+        options: &DesignOptions,
+        registry: &Registry,
+        notes: &mut Notes,
+    ) -> Result<Self> {
+        let study = options.study.as_deref();
+        let study = study.map(|path| read_study(path, registry)).transpose()?;
         let mut source = match (&options.candidates, &options.space, &study) {
             (Some(path), ..) => listed(path, study.as_ref(), options, notes)?,
-            (None, Some(path), _) => searched(read_space(path)?, options, notes)?,
+            (None, Some(path), _) => searched(read_space(path, registry)?, options, notes)?,
             (None, None, Some(study)) => searched(
                 SpaceFile {
                     space: study.config().space.clone(),
@@ -143,9 +153,15 @@ impl Source {
     }
 }
 
-fn read_study(path: &Path) -> Result<Study> {
+/// A study with its registered parts. A plan needs its features and its trainer; a strategy or a space that
+/// is not registered may stay away.
+fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
     let bytes = taskscout_files::read(path, input::LARGEST_STUDY)
         .map_err(|error| unreadable(path, &error, "a study"))?;
+    let registry = parts::with_networks(registry)?;
+    if let Ok(study) = Study::restore_with(&bytes, &registry) {
+        return Ok(study);
+    }
     let mut study = Study::restore(&bytes).map_err(|error| {
         CliError::Input(format!(
             "{} is no saved study: {}; give a file that a study was saved to",
@@ -154,13 +170,16 @@ fn read_study(path: &Path) -> Result<Study> {
         ))
     })?;
     study.config().task_features.check_ready()?;
-    taskscout_neural::attach(&mut study)?;
+    if let Oracle::External(external) = &study.config().oracle {
+        let made = registry.make_trainer(&external.name, &external.settings)?;
+        study.attach_trainer(made.part()?)?;
+    }
     Ok(study)
 }
 
-fn read_space(path: &Path) -> Result<SpaceFile> {
+fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
     let text = read_text(path, "a space file")?;
-    toml::from_str(&text).map_err(|error| {
+    let mut file: SpaceFile = toml::from_str(&text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
@@ -170,7 +189,16 @@ fn read_space(path: &Path) -> Result<SpaceFile> {
             path.display(),
             error.message().trim().replace('\n', " ")
         ))
-    })
+    })?;
+    let features = file.task_features.as_mut();
+    attach_space("space", &mut file.space, registry)
+        .and_then(|()| {
+            features.map_or(Ok(()), |map| {
+                attach_features("task_features", map, registry)
+            })
+        })
+        .map_err(|error| Places::of(&text, &path.display().to_string()).told(error))?;
+    Ok(file)
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::ValueEnum as _;
+use taskscout::registry::Registry;
 use taskscout_report::{
     CombinedSummary, ExperimentReport, FailedExperiment, combined_report, write_atomically,
 };
@@ -31,10 +32,15 @@ struct Part {
 }
 
 impl Part {
-    fn new(config: ExperimentConfig, out: &Path, options: &ExperimentOptions) -> Result<Self> {
+    fn new(
+        config: ExperimentConfig,
+        out: &Path,
+        options: &ExperimentOptions,
+        registry: &Registry,
+    ) -> Result<Self> {
         let name = config.name.clone();
         let reserved = Reserved::new(out.join(&name))?;
-        let prepared = prepare(config, options)
+        let prepared = prepare(config, options, registry)
             .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
         let folder = reserved.examine(&prepared, options)?;
         Ok(Self { prepared, folder })
@@ -56,7 +62,7 @@ struct Outcome {
 
 /// Runs every built-in experiment. What concerns any of them (options, folders) is checked before
 /// the first one starts; one that fails later does not stop the others.
-pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
+pub(crate) fn execute(options: &ExperimentOptions, registry: &Registry) -> Result<()> {
     let out = out_folder(NAME, options);
     let experiments = BuiltIn::value_variants().iter();
     let experiments = experiments
@@ -70,7 +76,7 @@ pub(crate) fn execute(options: &ExperimentOptions) -> Result<()> {
     let mut parts = experiments
         .into_iter()
         .zip(&own)
-        .map(|(config, options)| Part::new(config, &out, options))
+        .map(|(config, options)| Part::new(config, &out, options, registry))
         .collect::<Result<Vec<_>>>()?;
     let _top = TopFolder::open(&out, &[REPORT, SUMMARY], options)?;
     if options.data.is_none() {

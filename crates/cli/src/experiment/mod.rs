@@ -21,34 +21,46 @@ use config::ExperimentConfig;
 use folder::{Reserved, RunFolder};
 use prepare::{Prepared, prepare};
 use publish::{QUICK, pretty, publish};
-use taskscout_report::{ExperimentReport, FailedTrial, terminal_table};
+use taskscout::registry::Registry;
+use taskscout_report::{ExperimentReport, FailedTrial, TARGET_ONLY, terminal_table};
+use trial::ORACLE;
 use trials::run_trials;
 
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 use crate::output::{print, show, tell};
 
+/// Names of what strategies are compared with, which no strategy can have.
+pub(crate) const RESERVED: [&str; 2] = [TARGET_ONLY, ORACLE];
 /// What to do about failed trials.
 pub(crate) const MEND: &str = ": mend the cause and run again with --resume";
 /// Failures to name on standard error; `summary.json` has them all.
 const NAMED: usize = 20;
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
-pub(crate) fn check(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+pub(crate) fn check(
+    config: ExperimentConfig,
+    options: &ExperimentOptions,
+    registry: &Registry,
+) -> Result<()> {
     let mut world = config.world.clone();
     world.apply(options)?;
     if let Some(missing) = world.missing() {
-        config.with_options(options)?;
+        config.with_options(options, registry)?;
         tell(&format!("note: {missing}"));
         return Ok(());
     }
-    prepare(config, options).map(|_| ())
+    prepare(config, options, registry).map(|_| ())
 }
 
 /// Runs an experiment, writes its results and tells the user.
-pub(crate) fn execute(config: ExperimentConfig, options: &ExperimentOptions) -> Result<()> {
+pub(crate) fn execute(
+    config: ExperimentConfig,
+    options: &ExperimentOptions,
+    registry: &Registry,
+) -> Result<()> {
     let reserved = Reserved::new(out_folder(&config.name, options))?;
-    let prepared = prepare(config, options)?;
+    let prepared = prepare(config, options, registry)?;
     let mut folder = reserved.examine(&prepared, options)?;
     folder.begin(options)?;
     let report = run(&prepared, &folder, options)?;

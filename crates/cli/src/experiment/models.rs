@@ -13,13 +13,13 @@ use crate::error::{CliError, Result};
 /// Where a model comes from.
 pub(crate) struct Origin<'a> {
     pub(crate) experiment: &'a str,
-    pub(crate) contender: Contender,
+    pub(crate) contender: &'a Contender,
     /// How inputs were standardised before the study saw them.
     pub(crate) scaling: Option<InputScaling>,
     /// What inputs and outputs are called.
     pub(crate) names: Names,
-    /// What was taken off outputs before the study saw them.
-    pub(crate) offset: f64,
+    /// What was taken off each output before the study saw them; empty if nothing.
+    pub(crate) offset: Vec<f64>,
 }
 
 /// Saves the predictor that the guard chose last for a target.
@@ -31,10 +31,10 @@ pub(crate) fn save(path: &Path, study: &Study, choice: &Choice, origin: Origin<'
         scale: scaling.scale,
     });
     parts.names = origin.names;
-    if origin.offset.abs() > 0.0 {
+    if origin.offset.iter().any(|offset| offset.abs() > 0.0) {
         parts.output_scaling = Some(Affine {
-            mean: vec![origin.offset],
-            scale: vec![1.0],
+            scale: vec![1.0; origin.offset.len()],
+            mean: origin.offset,
         });
     }
     SavedModel::new(parts)?

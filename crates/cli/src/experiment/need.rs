@@ -59,7 +59,8 @@ fn trial(prepared: &Prepared) -> Need {
         1
     };
     let d = features as f64;
-    let triangle = 0.5 * d * (d + 1.0) + d + 1.0;
+    let outputs = world.outputs() as f64;
+    let triangle = 0.5 * d * (d + 1.0) + outputs * (d + 1.0);
     let tasks = tasks(prepared);
     let mut need = Need::default();
     let kept = tasks + (2 * targets * TARGET_FOLDS) as f64;
@@ -75,7 +76,7 @@ fn trial(prepared: &Prepared) -> Need {
             "{} target samples of {features} features",
             config.target.samples
         ),
-        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 2.0),
+        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 1.0 + outputs),
     );
     if keeps_rows(prepared) {
         let budget: f64 = prepared.rounds.budgets.iter().map(|&n| n as f64).sum();
@@ -83,7 +84,7 @@ fn trial(prepared: &Prepared) -> Need {
         let rows = budget + rows * targets as f64;
         need.add(
             format!("the rows of a budget of {budget:.0}"),
-            3.0 * 0.5 * NUMBER * rows * (d + 2.0),
+            3.0 * 0.5 * NUMBER * rows * (d + 1.0 + outputs),
         );
         need.add("the network", WEIGHT * weights(prepared));
         // Predictors with a network have no loss in closed form.
@@ -96,12 +97,14 @@ fn trial(prepared: &Prepared) -> Need {
 
 /// Numbers of the two normal equations of a bilinear model, and of what they are assembled from.
 fn bilinear(prepared: &Prepared) -> f64 {
-    let oracle = prepared.config.learner.oracle;
-    if !matches!(oracle, OracleName::Exact | OracleName::Mllam) {
+    let oracle = prepared.config.learner.oracle.built_in();
+    // Of one that nobody here knows the most is assumed.
+    if oracle.is_some_and(|oracle| !matches!(oracle, OracleName::Exact | OracleName::Mllam)) {
         return 0.0;
     }
     let d = prepared.world.input_features().dim();
     let q = prepared.world.task_features().dim() + prepared.targets.len();
+    let q = prepared.world.outputs() * q;
     let k = prepared.config.learner.k.unwrap_or(SOME_DIRECTIONS);
     let (d, q, k) = (d as f64, q as f64, k.min(d).min(q) as f64);
     0.25 * d * (d + 1.0) * k * (k + 1.0)
@@ -158,10 +161,12 @@ fn drawn(map: &FeatureMap) -> f64 {
 
 /// Whether trials keep rows beside statistics.
 fn keeps_rows(prepared: &Prepared) -> bool {
-    match prepared.config.learner.oracle {
-        OracleName::Neural | OracleName::JointGd => true,
-        OracleName::Pooled => prepared.world.wants_network(),
-        _ => false,
+    let own = prepared.config.own.trainer();
+    match prepared.config.learner.oracle.built_in() {
+        Some(OracleName::Neural | OracleName::JointGd) => true,
+        Some(OracleName::Pooled) => prepared.world.wants_network(),
+        Some(_) => false,
+        None => own.is_some_and(|own| own.get().is_ok_and(|trainer| trainer.needs().rows)),
     }
 }
 

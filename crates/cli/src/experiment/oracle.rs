@@ -4,13 +4,33 @@ use taskscout::study::Oracle;
 use taskscout::train::{Exact, Staged};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
-use super::config::LearnerConfig;
+use super::config::{LearnerConfig, OwnParts};
 use super::world::World;
-use crate::args::OracleName;
+use crate::args::{OracleChoice, OracleName};
 
 /// The oracle that an experiment's file and options ask for.
-pub(crate) fn build(learner: &LearnerConfig, world: &dyn World) -> taskscout::Result<Oracle> {
-    Ok(match learner.oracle {
+pub(crate) fn build(
+    learner: &LearnerConfig,
+    own: &OwnParts,
+    world: &dyn World,
+) -> taskscout::Result<Oracle> {
+    match (&learner.oracle, own.trainer()) {
+        (OracleChoice::BuiltIn(oracle), _) => built_in(*oracle, learner, world),
+        (OracleChoice::Own(_), Some(trainer)) => Ok(Oracle::External(trainer.clone())),
+        (OracleChoice::Own(name), None) => {
+            let problem = format!("`{name}` has not been made: register it");
+            Err(taskscout::Error::State(problem))
+        }
+    }
+}
+
+/// An oracle that comes with the command.
+fn built_in(
+    oracle: OracleName,
+    learner: &LearnerConfig,
+    world: &dyn World,
+) -> taskscout::Result<Oracle> {
+    Ok(match oracle {
         OracleName::Exact => Oracle::Exact(Exact {
             lambda: learner.lambda,
             ..Exact::default()

@@ -1,5 +1,8 @@
 //! An experiment that is ready to run: everything checked that can be checked without running.
 
+use taskscout::features::FeatureMap;
+use taskscout::registry::Registry;
+
 use super::config::{ExperimentConfig, StrategyRun};
 use super::need;
 use super::schedule::Rounds;
@@ -26,8 +29,12 @@ const SMALLER: &str =
     "use fewer input features, task features or target samples, a smaller k, or fewer --jobs";
 
 /// Applies the options and checks what comes of it.
-pub(crate) fn prepare(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prepared> {
-    let config = config.with_options(options)?;
+pub(crate) fn prepare(
+    config: ExperimentConfig,
+    options: &ExperimentOptions,
+    registry: &Registry,
+) -> Result<Prepared> {
+    let config = config.with_options(options, registry)?;
     let places = config.places.clone();
     let prepared = checked(config, options).map_err(|error| places.locate(error, options))?;
     for note in &prepared.config.left_aside {
@@ -48,7 +55,7 @@ fn checked(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prep
         ));
     }
     let rounds = config.schedule.rounds(world.budget_unit())?;
-    let strategies = config.strategies.iter().copied().map(Contender::Strategy);
+    let strategies = config.strategies.iter().cloned().map(Contender::Strategy);
     let contenders = std::iter::once(Contender::TargetOnly)
         .chain(strategies)
         .chain(world.has_oracle().then_some(Contender::Oracle))
@@ -62,10 +69,13 @@ fn checked(config: ExperimentConfig, options: &ExperimentOptions) -> Result<Prep
         config,
     };
     prepared.check_samples()?;
+    if options.save_models {
+        prepared.check_savable()?;
+    }
     prepared.need = need::of(&prepared, options).and(own);
     prepared.need.check(SMALLER)?;
     prepared.check_related()?;
-    for &run in &prepared.config.strategies {
+    for run in &prepared.config.strategies {
         prepared.check(run)?;
     }
     Ok(prepared)
@@ -78,8 +88,8 @@ impl Prepared {
         let mut trials = Vec::new();
         for seed in seeds {
             for serves in self.served() {
-                let of_seed = |&contender| Trial {
-                    contender,
+                let of_seed = |contender: &Contender| Trial {
+                    contender: contender.clone(),
                     seed,
                     serves: serves.clone(),
                 };
@@ -120,6 +130,17 @@ impl Prepared {
         Ok(())
     }
 
+    /// Checks that models can be saved: the code of features of the user's own cannot.
+    fn check_savable(&self) -> Result<()> {
+        let FeatureMap::Custom(own) = self.world.input_features() else {
+            return Ok(());
+        };
+        Err(CliError::Input(format!(
+            "--save-models cannot save models of the registered input features `{}`, whose code no file holds: leave it out, or use features of the library",
+            own.name()
+        )))
+    }
+
     /// Checks that something is known of targets, where learning starts from it.
     fn check_related(&self) -> Result<()> {
         let hidden = self.targets.iter().any(|target| target.known.is_none());
@@ -143,7 +164,7 @@ impl Prepared {
     }
 
     /// Checks what a strategy asks of learner and schedule.
-    fn check(&self, run: StrategyRun) -> Result<()> {
+    fn check(&self, run: &StrategyRun) -> Result<()> {
         let served = if self.config.target.joint {
             0..self.targets.len()
         } else {
@@ -152,12 +173,13 @@ impl Prepared {
         let bad = |error| CliError::in_table("learner", &format!("with strategy {run}, "), error);
         let study = study_config(self, run, served, self.config.seed).map_err(bad)?;
         study.validate().map_err(bad)?;
-        // Every round of a passive strategy spreads over the space, the first of an active one.
         let budgets = &self.rounds.budgets;
-        let spread = if run.kind.is_active() {
-            1
-        } else {
-            budgets.len()
+        let spread = match run {
+            // Every round of a passive strategy spreads over the space, the first of an active one.
+            StrategyRun::BuiltIn { kind, .. } if kind.is_active() => 1,
+            StrategyRun::BuiltIn { .. } => budgets.len(),
+            // What a registered one needs, it says itself.
+            StrategyRun::Own(_) => 0,
         };
         let least = self.world.least_budget();
         let too_small = |&budget: &usize| budget < least;

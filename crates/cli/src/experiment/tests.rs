@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use taskscout::registry::Registry;
 use taskscout_report::{ExperimentReport, ResultRow, TARGET_ONLY, read_csv, write_csv};
 
 use super::config::parse;
@@ -32,7 +33,7 @@ first_round = 81
 "#;
 
 fn prepared(text: &str, options: &ExperimentOptions) -> Result<Prepared> {
-    prepare(parse(text, "toy.toml")?, options)
+    prepare(parse(text, "toy.toml")?, options, &Registry::new())
 }
 
 /// Runs an experiment into a folder.

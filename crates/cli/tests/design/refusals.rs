@@ -74,7 +74,11 @@ fn errors_are_one_sentence_with_place_and_remedy() {
     scratch.file("space.toml", "\nspace = { kind = \"blob\" }\n");
     scratch.refused(
         "--space space.toml",
-        &["space.toml, line 2, column", "unknown variant"],
+        &[
+            "space.toml, line 2, column",
+            "`space` has the kind `blob`, which is not known",
+            "one-hot",
+        ],
     );
     scratch.file(
         "ball.toml",

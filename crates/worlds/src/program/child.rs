@@ -82,7 +82,7 @@ impl Child {
     }
 
     /// Asks for rows and waits for them; rows that came before a failure are left in `rows`, each
-    /// the inputs with the output behind them.
+    /// the inputs with the outputs behind them.
     pub(super) fn ask(
         &mut self,
         program: &Program,
@@ -94,7 +94,7 @@ impl Child {
         let deadline = Instant::now() + program.timeout;
         for row in 0..request.count {
             let line = self.line(deadline, program.timeout, row)?;
-            match read(&line, program.input_dim) {
+            match read(&line, program.input_dim, program.outputs) {
                 Ok(Answer::Row(values)) => rows.extend(values),
                 Ok(Answer::Refusal(reason)) => return Err(Trouble::Refusal(shorten(&reason, 500))),
                 Err(problem) => {

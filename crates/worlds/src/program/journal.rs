@@ -1,6 +1,6 @@
 //! Every answer of a program in a file, so that it need not be asked again.
 //!
-//! A line for each request, `{"request": …, "rows": [[x…, y], …]}`, written as soon as the answer is
+//! A line for each request, `{"request": …, "rows": [[x…, y…], …]}`, written as soon as the answer is
 //! there, with the number of `crashes` on the way to it if there were any. Answers that failed are kept
 //! with their `error` and the rows that had come, for people; they are passed over when the file is
 //! read again.

@@ -7,8 +7,8 @@
 //! {"target": "stiff", "count": 50, "seed": 8}
 //! ```
 //!
-//! and answers each with exactly `count` lines on its standard output, `{"x": [0.1, 2.0], "y": 1.5}`,
-//! or with one line `{"error": "why not"}`. It goes on until its standard input ends. A program that
+//! and answers each with exactly `count` lines on its standard output, `{"x": [0.1, 2.0], "y": 1.5}`
+//! (of several outputs `"y": [1.5, 0.2]`), or with one line `{"error": "why not"}`. It goes on until its standard input ends. A program that
 //! draws its randomness from `seed` alone makes runs reproducible.
 //!
 //! A [`Session`] is a conversation with one process. Every answer goes into a journal before it is
@@ -62,11 +62,12 @@ pub struct Program {
     folder: PathBuf,
     timeout: Duration,
     input_dim: usize,
+    outputs: usize,
 }
 
 impl Program {
     /// A program with its arguments, started in `folder`, which answers a request within `timeout`
-    /// with rows of `input_dim` inputs.
+    /// with rows of `input_dim` inputs and one output.
     ///
     /// # Errors
     /// An empty command; no time; no inputs.
@@ -94,7 +95,19 @@ impl Program {
             folder,
             timeout,
             input_dim,
+            outputs: 1,
         })
+    }
+
+    /// The same with rows of several outputs: `y` is then a list.
+    ///
+    /// # Errors
+    /// No outputs.
+    pub fn with_outputs(self, outputs: usize) -> Result<Self> {
+        if outputs == 0 {
+            return Err(Error::setting("outputs", "is 0: a row needs an output"));
+        }
+        Ok(Self { outputs, ..self })
     }
 
     /// The program and its arguments as one line.

@@ -41,14 +41,14 @@ fn show(task: &[f64]) -> String {
 /// What a line of an answer says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// The inputs of a row with the output behind them.
+    /// The inputs of a row with the outputs behind them.
     Row(Vec<f64>),
     /// The program refuses, with its reason.
     Refusal(String),
 }
 
 /// Reads a line of an answer, or says what is wrong with it.
-pub(super) fn read(line: &str, inputs: usize) -> Result<Answer, String> {
+pub(super) fn read(line: &str, inputs: usize, outputs: usize) -> Result<Answer, String> {
     let value: Value = serde_json::from_str(line).map_err(|error| {
         let infinite = ["NaN", "nan", "Infinity", "inf"];
         if line.starts_with('{') && infinite.iter().any(|word| line.contains(word)) {
@@ -70,17 +70,20 @@ pub(super) fn read(line: &str, inputs: usize) -> Result<Answer, String> {
     if x.len() != inputs {
         return Err(format!("has {} inputs where {inputs} are needed", x.len()));
     }
-    let mut row = Vec::with_capacity(inputs + 1);
+    let mut row = Vec::with_capacity(inputs + outputs);
     for (index, value) in x.iter().enumerate() {
         row.push(number(value).ok_or_else(|| format!("has an input {index} that is no number"))?);
     }
     let y = object.get("y").ok_or("has no `y`")?;
-    let y = match y.as_array().map(Vec::as_slice) {
-        None => number(y),
-        Some([only]) => number(only),
-        Some(many) => return Err(format!("has {} outputs where 1 is needed", many.len())),
-    };
-    row.push(y.ok_or("has a `y` that is no number")?);
+    let y = y.as_array().map_or(std::slice::from_ref(y), Vec::as_slice);
+    if y.len() != outputs {
+        let are = if outputs == 1 { "is" } else { "are" };
+        let given = y.len();
+        return Err(format!("has {given} outputs where {outputs} {are} needed"));
+    }
+    for value in y {
+        row.push(number(value).ok_or("has a `y` that is no number")?);
+    }
     Ok(Answer::Row(row))
 }
 
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_and_bad_ones_described() {
-        let row = |line: &str| read(line, 2).unwrap();
+        let row = |line: &str| read(line, 2, 1).unwrap();
         let good = Answer::Row(vec![1.0, -2.5, 3.0]);
         assert_eq!(row(r#"{"x": [1, -2.5], "y": 3}"#), good);
         assert_eq!(
@@ -159,7 +162,23 @@ mod tests {
             (r#"{"x": [1, 2], "y": -Infinity}"#, "not finite"),
             (r#"{"x": [1, 2], "y": 1e999}"#, "is no JSON"),
         ] {
-            let said = read(line, 2).unwrap_err();
+            let said = read(line, 2, 1).unwrap_err();
+            assert!(said.contains(problem), "`{problem}` in: {said}");
+        }
+        let three = read(r#"{"x": [1, -2.5], "y": [3, 4, 5]}"#, 2, 3).unwrap();
+        assert_eq!(three, Answer::Row(vec![1.0, -2.5, 3.0, 4.0, 5.0]));
+        for (line, problem) in [
+            (
+                r#"{"x": [1, 2], "y": 3}"#,
+                "has 1 outputs where 3 are needed",
+            ),
+            (r#"{"x": [1, 2], "y": [3, 4]}"#, "has 2 outputs where 3 are"),
+            (
+                r#"{"x": [1, 2], "y": [3, 4, null]}"#,
+                "`y` that is no number",
+            ),
+        ] {
+            let said = read(line, 2, 3).unwrap_err();
             assert!(said.contains(problem), "`{problem}` in: {said}");
         }
     }

@@ -66,8 +66,8 @@ impl Session {
     /// Whatever the program does wrong, with the request, what to do, and the end of its standard
     /// error. Rows that came before that are kept in the journal.
     pub fn ask(&mut self, request: &Request) -> Result<Samples> {
-        let inputs = self.program.input_dim;
-        let rows = match self.journal.find(request, inputs + 1)? {
+        let (inputs, outputs) = (self.program.input_dim, self.program.outputs);
+        let rows = match self.journal.find(request, inputs + outputs)? {
             Some(rows) => rows,
             None => {
                 self.tell_of_gap(request);
@@ -75,11 +75,11 @@ impl Session {
             }
         };
         let (mut x, mut y) = (Vec::new(), Vec::new());
-        for row in rows.chunks_exact(inputs + 1) {
+        for row in rows.chunks_exact(inputs + outputs) {
             x.extend(&row[..inputs]);
-            y.push(row[inputs]);
+            y.extend(&row[inputs..]);
         }
-        Samples::new(x, inputs, y, 1)
+        Samples::new(x, inputs, y, outputs)
     }
 
     /// The next thing the user should know, once.
@@ -116,7 +116,7 @@ impl Session {
     }
 
     fn collect(&mut self, request: &Request) -> Result<Vec<f64>> {
-        let width = self.program.input_dim + 1;
+        let width = self.program.input_dim + self.program.outputs;
         let (mut rows, mut crashes) = (Vec::new(), 0);
         let mut outcome = self.try_once(request, &mut rows);
         if let Some(crash) = outcome.as_ref().err().and_then(Trouble::crash) {

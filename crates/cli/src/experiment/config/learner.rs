@@ -8,7 +8,8 @@ use taskscout::strategy::{Exploit, Given, Split, StrategyKind};
 use taskscout::train::Mllam;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
-use crate::args::OracleName;
+use crate::args::{OracleChoice, OracleName};
+use crate::parts::Settings;
 
 /// How it is learnt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,7 +18,10 @@ pub(crate) struct LearnerConfig {
     /// Dimension of the representation; from the data if not given.
     pub(crate) k: Option<usize>,
     /// The training oracle.
-    pub(crate) oracle: OracleName,
+    pub(crate) oracle: OracleChoice,
+    /// Settings of a registered oracle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<Settings>,
     /// The network of the oracles `neural` and `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) network: Option<MlpShape>,
@@ -54,13 +58,15 @@ pub(crate) struct LearnerConfig {
     pub(crate) identify: Option<bool>,
     /// What other oracles take that `--oracle` may name; empty once one is settled on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) with: BTreeMap<OracleName, OracleSettings>,
+    pub(crate) with: BTreeMap<OracleChoice, OracleSettings>,
 }
 
 /// `[learner.with.ORACLE]`: settings that belong to some oracles only.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct OracleSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<Settings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<MlpShape>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +88,7 @@ impl LearnerConfig {
     pub(super) fn settle(&mut self) {
         let mut others = std::mem::take(&mut self.with);
         if let Some(own) = others.remove(&self.oracle) {
+            self.settings = own.settings.or(self.settings.take());
             self.network = own.network.or(self.network.take());
             self.descent = own.descent.unwrap_or_else(|| self.descent.clone());
             self.neural = own.neural.unwrap_or_else(|| self.neural.clone());
@@ -93,16 +100,16 @@ impl LearnerConfig {
 
     /// The split in use: what is trained as published is also planned as published.
     pub(crate) fn split(&self) -> Split {
-        self.split.unwrap_or(match self.oracle {
-            OracleName::JointGd => Split::Paper,
+        self.split.unwrap_or(match self.oracle.built_in() {
+            Some(OracleName::JointGd) => Split::Paper,
             _ => Split::default(),
         })
     }
 
     /// The exploit tasks in use.
     pub(crate) fn exploit(&self, plain_parameters: bool) -> Exploit {
-        self.exploit.unwrap_or(match self.oracle {
-            OracleName::JointGd if !plain_parameters => Exploit::Nearest,
+        self.exploit.unwrap_or(match self.oracle.built_in() {
+            Some(OracleName::JointGd) if !plain_parameters => Exploit::Nearest,
             _ => Exploit::Auto,
         })
     }
@@ -117,13 +124,16 @@ impl LearnerConfig {
 
     /// Whether `aware` goes by what is known of targets and tasks beforehand.
     pub(crate) fn samples_related(&self) -> bool {
-        self.oracle == OracleName::Pooled && self.exploit.is_none()
+        self.oracle.built_in() == Some(OracleName::Pooled) && self.exploit.is_none()
     }
 
     /// Whether hidden targets are looked for.
     pub(crate) fn identify(&self) -> bool {
-        let looks = !matches!(self.oracle, OracleName::JointGd | OracleName::Pooled);
-        self.identify.unwrap_or(looks)
+        let learns_otherwise = matches!(
+            self.oracle.built_in(),
+            Some(OracleName::JointGd | OracleName::Pooled)
+        );
+        self.identify.unwrap_or(!learns_otherwise)
     }
 }
 
@@ -131,7 +141,8 @@ impl Default for LearnerConfig {
     fn default() -> Self {
         Self {
             k: None,
-            oracle: OracleName::Exact,
+            oracle: OracleChoice::BuiltIn(OracleName::Exact),
+            settings: None,
             network: None,
             descent: DescentChanges::default(),
             neural: NeuralSettings::default(),

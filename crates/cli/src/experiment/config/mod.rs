@@ -2,26 +2,32 @@
 
 mod file;
 mod learner;
+mod own;
 mod paper;
 mod places;
 mod strategies;
 mod unused;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
+use taskscout::registry::Registry;
 use taskscout::strategy::StrategyKind;
 
 #[cfg(test)]
 pub(crate) use file::parse;
 pub(crate) use file::{built_in, from_file};
 pub(crate) use learner::LearnerConfig;
+pub(crate) use own::OwnParts;
 use paper::Paper;
-use places::Places;
+pub(crate) use places::Places;
 pub(crate) use strategies::StrategyRun;
 
 use super::schedule::ScheduleConfig;
 use super::world::WorldConfig;
 use crate::args::{ExperimentOptions, OracleName, ScheduleName};
 use crate::error::{CliError, Result};
+use crate::parts::Settings;
 
 /// An experiment: a world, a learner, a target, a schedule and the strategies to compare.
 ///
@@ -41,6 +47,9 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     /// The strategies to compare.
     #[serde(default = "all_strategies")]
     pub(crate) strategies: Vec<StrategyRun>,
+    /// Settings of registered strategies, by the name that stands in `strategies`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) strategy: BTreeMap<String, Settings>,
     /// Where the data come from; `[source]` where that is a program.
     #[serde(alias = "source")]
     pub(crate) world: W,
@@ -57,6 +66,9 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     /// Where its keys stand.
     #[serde(skip)]
     pub(crate) places: Places,
+    /// What is registered and in use, once the options are known.
+    #[serde(skip)]
+    pub(crate) own: OwnParts,
     /// What the file sets and the options leave aside, in sentences.
     #[serde(skip)]
     pub(crate) left_aside: Vec<String>,
@@ -99,25 +111,32 @@ impl<W> ExperimentConfig<W> {
             seeds: self.seeds,
             seed: self.seed,
             strategies: self.strategies,
+            strategy: self.strategy,
             learner: self.learner,
             target: self.target,
             schedule: self.schedule,
             paper: self.paper,
             places: self.places,
+            own: self.own,
             left_aside: self.left_aside,
         }
     }
 }
 
 impl ExperimentConfig {
-    /// Applies the options of the command line, then checks everything.
-    pub(crate) fn with_options(self, options: &ExperimentOptions) -> Result<Self> {
+    /// Applies the options of the command line, then checks everything; parts that are not the command's own
+    /// are those of the registry.
+    pub(crate) fn with_options(
+        self,
+        options: &ExperimentOptions,
+        registry: &Registry,
+    ) -> Result<Self> {
         let places = self.places.clone();
-        self.applied(options)
+        self.applied(options, registry)
             .map_err(|error| places.locate(error, options))
     }
 
-    fn applied(mut self, options: &ExperimentOptions) -> Result<Self> {
+    fn applied(mut self, options: &ExperimentOptions, registry: &Registry) -> Result<Self> {
         self.schedule.check()?;
         let of_file = self.choice();
         self.scale_budgets(options)?;
@@ -135,18 +154,20 @@ impl ExperimentConfig {
         if options.save_task {
             self.add_save_task();
         }
-        if let Some(oracle) = options.oracle {
-            self.learner.oracle = oracle;
+        if let Some(oracle) = &options.oracle {
+            self.learner.oracle = oracle.clone();
         }
         if let Some(schedule) = options.schedule {
             self.schedule
                 .use_adaptive(schedule == ScheduleName::Adaptive);
         }
         self.world.apply(options)?;
+        self.world.attach(registry)?;
         self.target.joint |= options.joint_targets;
-        self.left_aside = self.check_unused(of_file)?;
+        self.left_aside = self.check_unused(&of_file, registry)?;
         self.learner.settle();
         self.check(options)?;
+        self.make_own(registry)?;
         Ok(self)
     }
 
@@ -168,11 +189,7 @@ impl ExperimentConfig {
 
     fn add_save_task(&mut self) {
         for run in self.strategies.clone() {
-            let saving = StrategyRun {
-                save_task: true,
-                ..run
-            };
-            if run.kind.explores() && !self.strategies.contains(&saving) {
+            if let Some(saving) = run.saving().filter(|run| !self.strategies.contains(run)) {
                 self.strategies.push(saving);
             }
         }

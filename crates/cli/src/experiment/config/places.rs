@@ -66,6 +66,17 @@ impl Places {
         CliError::Input(format!("{}: {wrong}", self.place(&wrong.path)))
     }
 
+    /// What the library says of a setting of the file, with its place.
+    pub(crate) fn told(&self, error: taskscout::Error) -> CliError {
+        match error {
+            taskscout::Error::Setting { key, problem } => {
+                let error = CliError::setting(&key, problem);
+                self.locate(error, &ExperimentOptions::default())
+            }
+            other => other.into(),
+        }
+    }
+
     /// File, line and column of a setting, or of what is closest to it.
     fn place(&self, path: &str) -> String {
         match self.nearest(path) {

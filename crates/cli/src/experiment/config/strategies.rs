@@ -3,33 +3,47 @@
 use serde::{Deserialize, Serialize};
 use taskscout::strategy::StrategyKind;
 
-/// A strategy, with or without save-task; written as `aware` or `aware+save-task`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// A strategy of an experiment, by what its results are called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(crate) struct StrategyRun {
-    pub(crate) kind: StrategyKind,
-    pub(crate) save_task: bool,
+pub(crate) enum StrategyRun {
+    /// One of the library's, with or without save-task; written as `aware` or `aware+save-task`.
+    BuiltIn { kind: StrategyKind, save_task: bool },
+    /// Any other name: a registered one, or a table `[strategy.NAME]` that says which one it is.
+    Own(String),
 }
 
 const SAVE_TASK: &str = "+save-task";
 
 impl StrategyRun {
     pub(crate) fn plain(kind: StrategyKind) -> Self {
-        Self {
+        Self::BuiltIn {
             kind,
             save_task: false,
+        }
+    }
+
+    /// The same with save-task, where it can have it.
+    pub(crate) fn saving(&self) -> Option<Self> {
+        match *self {
+            Self::BuiltIn { kind, .. } if kind.explores() => Some(Self::BuiltIn {
+                kind,
+                save_task: true,
+            }),
+            _ => None,
         }
     }
 }
 
 impl std::fmt::Display for StrategyRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "{}{}",
-            self.kind,
-            if self.save_task { SAVE_TASK } else { "" }
-        )
+        match self {
+            Self::BuiltIn { kind, save_task } => {
+                let saving = if *save_task { SAVE_TASK } else { "" };
+                write!(f, "{kind}{saving}")
+            }
+            Self::Own(name) => f.write_str(name),
+        }
     }
 }
 
@@ -51,16 +65,11 @@ impl TryFrom<String> for StrategyRun {
             .into_iter()
             .find(|kind| kind.name() == name);
         match kind {
-            Some(kind) if save_task && !kind.explores() => Err(format!(
+            Some(kind) if !save_task || kind.explores() => Ok(Self::BuiltIn { kind, save_task }),
+            _ if save_task => Err(format!(
                 "strategy `{text}`: only `agnostic` and `aware` can save tasks, so use `{name}`"
             )),
-            Some(kind) => Ok(Self { kind, save_task }),
-            None => {
-                let names = StrategyKind::ALL.map(StrategyKind::name).join(", ");
-                Err(format!(
-                    "unknown strategy `{text}`: use one of {names}, active ones also with {SAVE_TASK}"
-                ))
-            }
+            _ => Ok(Self::Own(text)),
         }
     }
 }

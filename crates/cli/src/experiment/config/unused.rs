@@ -4,34 +4,38 @@
 //! A file may choose an oracle and be run with another one (`--oracle`, `--phi`): what its own choice
 //! takes is then left aside, in a note. What the other one takes stands in `[learner.with.ORACLE]`.
 
+use taskscout::registry::Registry;
+
 use super::ExperimentConfig;
-use crate::args::OracleName;
+use super::own::check_oracle;
+use crate::args::{OracleChoice, OracleName};
 use crate::error::{CliError, Result};
 
 /// What decides which settings are in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
-    oracle: OracleName,
+    oracle: OracleChoice,
     /// Whether the world asks for a network beside its features.
     network: bool,
 }
 
 impl Choice {
     /// Whether a setting is in force.
-    fn takes(self, path: &str) -> bool {
-        let oracle = self.oracle;
-        let pooled_network = oracle == OracleName::Pooled && self.network;
+    fn takes(&self, path: &str) -> bool {
+        let oracle = &self.oracle;
+        let pooled_network = *oracle == OracleName::Pooled && self.network;
         match path {
-            "learner.lambda" => oracle == OracleName::Exact,
-            "learner.mllam" => oracle == OracleName::Mllam,
-            "learner.descent" => oracle == OracleName::JointGd,
-            "learner.neural" => oracle == OracleName::Neural || pooled_network,
+            "learner.settings" => oracle.built_in().is_none(),
+            "learner.lambda" => *oracle == OracleName::Exact,
+            "learner.mllam" => *oracle == OracleName::Mllam,
+            "learner.descent" => *oracle == OracleName::JointGd,
+            "learner.neural" => *oracle == OracleName::Neural || pooled_network,
             "learner.network" => {
-                matches!(oracle, OracleName::Neural | OracleName::JointGd) || pooled_network
+                *oracle == OracleName::Neural || *oracle == OracleName::JointGd || pooled_network
             }
-            "world.worth" => oracle == OracleName::Pooled,
+            "world.worth" => *oracle == OracleName::Pooled,
             // Pooling has no representation but that of its network.
-            "learner.k" => oracle != OracleName::Pooled || self.network,
+            "learner.k" => *oracle != OracleName::Pooled || self.network,
             _ => true,
         }
     }
@@ -40,6 +44,7 @@ impl Choice {
 /// Whose a setting is, in words.
 fn owners(path: &str) -> &'static str {
     match path {
+        "learner.settings" => "oracles that are registered",
         "learner.lambda" => "the oracle exact",
         "learner.mllam" => "the oracle mllam",
         "learner.descent" => "the oracle joint-gd",
@@ -54,15 +59,20 @@ impl ExperimentConfig {
     /// What decides which settings are in force.
     pub(super) fn choice(&self) -> Choice {
         Choice {
-            oracle: self.learner.oracle,
+            oracle: self.learner.oracle.clone(),
             network: self.world.wants_network(),
         }
     }
 
     /// Refuses settings that neither the choice of the file takes nor the one in use, and says which of
     /// the file's are left aside.
-    pub(super) fn check_unused(&self, of_file: Choice) -> Result<Vec<String>> {
+    pub(super) fn check_unused(
+        &self,
+        of_file: &Choice,
+        registry: &Registry,
+    ) -> Result<Vec<String>> {
         let in_use = self.choice();
+        check_oracle("learner.oracle", &in_use.oracle, registry)?;
         if in_use.network && in_use.oracle != OracleName::Pooled {
             return Err(CliError::setting(
                 "world.phi",
@@ -92,22 +102,26 @@ impl ExperimentConfig {
                 "`{path}` of the file is a setting of {owners}, and not in force here"
             ));
         }
-        self.check_others(of_file)?;
+        self.check_others(of_file, registry)?;
         Ok(left_aside)
     }
 
     /// Checks `[learner.with.ORACLE]`.
-    fn check_others(&self, of_file: Choice) -> Result<()> {
-        for &oracle in self.learner.with.keys() {
+    fn check_others(&self, of_file: &Choice, registry: &Registry) -> Result<()> {
+        for oracle in self.learner.with.keys() {
             let name = oracle.name();
             let table = format!("learner.with.{name}");
-            if oracle == of_file.oracle {
+            check_oracle(&table, oracle, registry)?;
+            if *oracle == of_file.oracle {
                 return Err(CliError::setting(
                     &table,
                     "is for another oracle than the file's own: put these settings into [learner]",
                 ));
             }
-            let other = Choice { oracle, ..of_file };
+            let other = Choice {
+                oracle: oracle.clone(),
+                ..*of_file
+            };
             for path in self.places.inside(&table) {
                 let setting = path.replace(&format!(".with.{name}"), "");
                 if !other.takes(&setting) {

@@ -34,6 +34,15 @@ impl RunInput {
         Ok(Self::new(name, hash))
     }
 
+    /// The command that runs, as a file.
+    pub(crate) fn command() -> Result<Self> {
+        let path = std::env::current_exe().map_err(|error| {
+            CliError::Failure(format!("cannot find the command's own file: {error}"))
+        })?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        Self::file(format!("the command {name}"), &path)
+    }
+
     /// A text, such as a command line.
     pub(crate) fn text(name: impl Into<String>, text: &str) -> Self {
         Self::new(name, Sha256::new().chain_update(text))

@@ -121,7 +121,7 @@ fn flaw(
 /// How many rounds a trial has.
 fn rounds(prepared: &Prepared, trial: &Trial, details: Option<&TrialDetails>) -> usize {
     let scheduled = prepared.rounds.budgets.len();
-    match trial.contender {
+    match &trial.contender {
         Contender::TargetOnly => 1,
         Contender::Oracle => scheduled,
         // A world may have given all it has before the last round; the details know.

@@ -84,7 +84,11 @@ impl Reserved {
             "command": std::env::args().skip(1).collect::<Vec<_>>().join(" "),
             "experiment": prepared.config,
         });
-        let inputs = prepared.world.made_from()?;
+        let mut inputs = prepared.world.made_from()?;
+        // Parts of the user's own are part of the command.
+        if !prepared.config.own.is_empty() || prepared.config.world.has_own() {
+            inputs.push(RunInput::command()?);
+        }
         let manifest = Manifest {
             inputs: inputs.clone(),
             ..Manifest::default()

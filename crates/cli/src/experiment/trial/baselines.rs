@@ -54,7 +54,7 @@ pub(super) fn oracle<'a>(scene: Scene<'a>, on_round: &dyn Fn()) -> Result<Course
 
 /// The strategy never plans: a study needs one all the same.
 fn open(scene: Scene<'_>) -> Result<Course<'_>> {
-    Course::open(scene, StrategyRun::plain(StrategyKind::Passive))
+    Course::open(scene, &StrategyRun::plain(StrategyKind::Passive))
 }
 
 impl Course<'_> {

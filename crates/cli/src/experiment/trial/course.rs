@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taskscout::data::Samples;
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive};
-use taskscout::strategy::StrategyConfig;
+use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Collection, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::Choice;
@@ -35,11 +35,12 @@ pub(super) struct Course<'a> {
 /// The study that a strategy runs as, for some of the world's targets.
 pub(crate) fn study_config(
     prepared: &Prepared,
-    run: StrategyRun,
+    run: &StrategyRun,
     targets: std::ops::Range<usize>,
     seed: u64,
 ) -> taskscout::Result<StudyConfig> {
     let (world, learner) = (prepared.world.as_ref(), &prepared.config.learner);
+    let own = &prepared.config.own;
     let hidden = |target: usize| {
         let own = &prepared.targets[target];
         let name = own.name.as_deref().unwrap_or("target");
@@ -48,26 +49,31 @@ pub(crate) fn study_config(
             None => Target::unknown(name),
         }
     };
+    let (kind, save_task) = match *run {
+        StrategyRun::BuiltIn { kind, save_task } => (kind, save_task),
+        // A registered one plans in its place.
+        StrategyRun::Own(_) => (StrategyKind::Passive, false),
+    };
     Ok(StudyConfig {
         space: world.space_of(targets.clone())?,
         task_features: world.task_features().clone(),
         input_features: world.input_features().clone(),
-        outputs: 1,
+        outputs: world.outputs(),
         targets: targets.map(hidden).collect(),
         k: learner.k,
         strategy: StrategyConfig {
-            kind: learner.strategy(run.kind),
-            save_task: run.save_task,
+            kind: learner.strategy(kind),
+            save_task,
             explore_criterion: learner.explore_criterion,
             exploit_criterion: learner.exploit_criterion,
             split: learner.split(),
             exploit: learner.exploit(world.task_features().is_identity()),
             given: learner.given,
         },
-        own_strategy: None,
+        own_strategy: own.strategy(run).cloned(),
         warm_up: prepared.rounds.warm_up,
         stable_model: learner.stable_model,
-        oracle: oracle::build(learner, world)?,
+        oracle: oracle::build(learner, own, world)?,
         identify: learner.identify(),
         collection: Collection::default(),
         seed,
@@ -76,7 +82,7 @@ pub(crate) fn study_config(
 
 impl<'a> Course<'a> {
     /// A study that has the samples of its targets and nothing else.
-    pub(super) fn open(scene: Scene<'a>, run: StrategyRun) -> Result<Self> {
+    pub(super) fn open(scene: Scene<'a>, run: &StrategyRun) -> Result<Self> {
         let Scene {
             prepared,
             world,
@@ -132,7 +138,7 @@ impl<'a> Course<'a> {
         for (path, (target, choice)) in paths.unwrap_or_default().iter().zip(choices) {
             let origin = models::Origin {
                 experiment: &self.prepared.config.name,
-                contender: self.trial.contender,
+                contender: &self.trial.contender,
                 scaling: self.world.input_scaling(target),
                 names: self.world.names(target),
                 offset: self.world.output_offset(target),

@@ -21,7 +21,7 @@ use crate::error::Result;
 pub(crate) const ORACLE: &str = "oracle";
 
 /// A strategy to run, or something to compare strategies with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Contender {
     /// What the oracle makes of the target samples.
     TargetOnly,
@@ -152,7 +152,7 @@ pub(crate) fn run(
         world,
         trial,
     };
-    let course = match trial.contender {
+    let course = match &trial.contender {
         Contender::TargetOnly => baselines::target_only(scene)?,
         Contender::Strategy(run) => strategy::run(scene, run, on_round)?,
         Contender::Oracle => baselines::oracle(scene, on_round)?,

@@ -20,7 +20,7 @@ use crate::experiment::world::Draw;
 
 pub(super) fn run<'a>(
     scene: Scene<'a>,
-    run: StrategyRun,
+    run: &StrategyRun,
     on_round: &dyn Fn(),
 ) -> Result<Course<'a>> {
     let Scene {

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::model::Phi;
+use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
@@ -90,6 +91,11 @@ pub(crate) trait World: Send + Sync {
     /// `ψ_X`.
     fn input_features(&self) -> &FeatureMap;
 
+    /// Numbers that a row gives at once; losses are means over them.
+    fn outputs(&self) -> usize {
+        1
+    }
+
     /// The targets, at least one: all with names of their own, or one without.
     fn targets(&self) -> Vec<WorldTarget>;
 
@@ -128,10 +134,10 @@ pub(crate) trait World: Send + Sync {
         Names::default()
     }
 
-    /// What was taken off a target's outputs, for models that give them as they are.
-    fn output_offset(&self, target: usize) -> f64 {
+    /// What was taken off each of a target's outputs, for models that give them as they are; empty if nothing.
+    fn output_offset(&self, target: usize) -> Vec<f64> {
         let _ = target;
-        0.0
+        Vec::new()
     }
 
     /// How many rows a source task has in all; none if there is no limit.
@@ -266,6 +272,17 @@ pub(crate) trait WorldSettings {
     /// Hears in which folder the experiment file lies.
     fn locate(&mut self, folder: &Path) {
         let _ = folder;
+    }
+
+    /// Puts registered spaces and feature maps in the place of their names.
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        let _ = registry;
+        Ok(())
+    }
+
+    /// Whether there are any.
+    fn has_own(&self) -> bool {
+        false
     }
 
     /// What a run still has to be told on the command line, in a sentence.
@@ -412,6 +429,16 @@ impl WorldConfig {
     /// Hears in which folder the experiment file lies.
     pub(crate) fn locate(&mut self, folder: &Path) {
         self.settings_mut().locate(folder);
+    }
+
+    /// Puts registered spaces and feature maps in the place of their names.
+    pub(crate) fn attach(&mut self, registry: &Registry) -> Result<()> {
+        self.settings_mut().attach(registry)
+    }
+
+    /// Whether there are any.
+    pub(crate) fn has_own(&self) -> bool {
+        self.settings().has_own()
     }
 
     /// What a run still has to be told on the command line, in a sentence.

@@ -5,6 +5,7 @@ use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::metric;
 use taskscout::model::Phi;
+use taskscout::registry::Registry;
 use taskscout::rng::Rng;
 use taskscout::space::Space;
 use taskscout::task::Task;
@@ -15,19 +16,29 @@ use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget, judging};
 use crate::args::ExperimentOptions;
 use crate::error::{CliError, Result};
 use crate::memory::{NUMBER, Need};
+use crate::parts::{self, attach_features, attach_space};
 
 /// `[world]` of `kind = "synthetic"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     kind: WorldKind,
+    #[serde(deserialize_with = "parts::features")]
     input_features: FeatureMap,
     source_dim: usize,
     /// Where source tasks live; the unit ball if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "parts::optional_space",
+        skip_serializing_if = "Option::is_none"
+    )]
     space: Option<Space>,
     /// Features of a task; its parameters if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "parts::optional_features",
+        skip_serializing_if = "Option::is_none"
+    )]
     task_features: Option<FeatureMap>,
     k: usize,
     /// A network as the true representation; a random matrix if not given.
@@ -46,6 +57,33 @@ impl WorldSettings for Settings {
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
         self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
         Ok(())
+    }
+
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        let Self {
+            input_features,
+            space,
+            task_features,
+            ..
+        } = self;
+        attach_features("input_features", input_features, registry)
+            .and_then(|()| {
+                let space = space.as_mut();
+                space.map_or(Ok(()), |space| attach_space("space", space, registry))
+            })
+            .and_then(|()| {
+                let map = task_features.as_mut();
+                map.map_or(Ok(()), |map| {
+                    attach_features("task_features", map, registry)
+                })
+            })
+            .map_err(|error| CliError::in_table("world", "", error))
+    }
+
+    fn has_own(&self) -> bool {
+        let mut maps = std::iter::once(&self.input_features).chain(&self.task_features);
+        maps.any(|map| matches!(map, FeatureMap::Custom(_)))
+            || matches!(self.space, Some(Space::Own(_)))
     }
 
     fn need(&self) -> Need {

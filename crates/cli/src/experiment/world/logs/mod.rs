@@ -415,8 +415,8 @@ impl World for LogWorld {
         }
     }
 
-    fn output_offset(&self, target: usize) -> f64 {
-        self.recorded.offset(self.recorded.targets()[target])
+    fn output_offset(&self, target: usize) -> Vec<f64> {
+        vec![self.recorded.offset(self.recorded.targets()[target])]
     }
 
     fn wants_details(&self) -> bool {

@@ -9,6 +9,7 @@ mod words;
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
+use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::strategy::PlanItem;
@@ -25,6 +26,7 @@ use crate::args::{ExperimentOptions, TaskFeaturesName};
 use crate::error::{CliError, Result};
 use crate::experiment::trial::TrialRecord;
 use crate::memory::Need;
+use crate::parts::{self, attach_features};
 
 /// `[world]` of `kind = "pendulum"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,7 @@ use crate::memory::Need;
 pub(crate) struct Settings {
     kind: WorldKind,
     /// `ψ_X`, of angle and angular velocity.
+    #[serde(deserialize_with = "parts::features")]
     input_features: FeatureMap,
     /// `ψ_W`: as published, or with a constant among them.
     #[serde(default)]
@@ -74,6 +77,15 @@ impl WorldSettings for Settings {
             };
         }
         Ok(())
+    }
+
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        attach_features("input_features", &mut self.input_features, registry)
+            .map_err(|error| CliError::in_table("world", "", error))
+    }
+
+    fn has_own(&self) -> bool {
+        matches!(self.input_features, FeatureMap::Custom(_))
     }
 
     fn need(&self) -> Need {

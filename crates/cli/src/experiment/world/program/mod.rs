@@ -6,184 +6,33 @@
 //! taken off before they are learnt, where a constant among the features can make up for it; the first
 //! target samples of a trial say how much.
 
+mod settings;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
 
 use faer::Mat;
-use serde::{Deserialize, Serialize};
 use taskscout::Error;
 use taskscout::data::{Columns, Samples};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
-use taskscout::space::{Space, TaskSpace as _};
+use taskscout::space::Space;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
+use taskscout_models::Names;
 use taskscout_worlds::program::{Listener, Program, Request, Session, seed};
 
-use super::{World, WorldOption, WorldSettings, WorldTarget, judging};
-use crate::args::ExperimentOptions;
-use crate::error::{CliError, Result};
+pub(super) use settings::Settings;
+use settings::TargetSettings;
+
+use super::{World, WorldTarget};
+use crate::error::Result;
 use crate::experiment::folder::RunInput;
 use crate::experiment::trial::Trial;
-use crate::memory::Need;
 use crate::output::tell;
 
-/// The longest time-out: a day.
-const LONGEST_S: f64 = 86_400.0;
 /// Spreads that an input may lie from zero before the squares of features keep few digits of it.
 const FARTHEST: f64 = 1e6;
-
-/// `[source]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
-    /// The program and its arguments.
-    command: Vec<String>,
-    /// The time for the answer to a request.
-    #[serde(default = "a_minute")]
-    timeout_s: f64,
-    /// `ψ_X`.
-    input_features: FeatureMap,
-    /// Where source tasks live.
-    space: Space,
-    /// `ψ_W`; a task's parameters if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    task_features: Option<FeatureMap>,
-    /// Rows of each target that predictors are judged on.
-    #[serde(default = "a_thousand")]
-    test_rows: usize,
-    targets: Vec<TargetSettings>,
-    /// Where the experiment file lies, which is where the program runs.
-    #[serde(skip)]
-    folder: PathBuf,
-}
-
-/// `[[source.targets]]`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TargetSettings {
-    name: String,
-    /// The task that it is; if not given, the program knows by the name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    task: Option<Vec<f64>>,
-}
-
-fn a_minute() -> f64 {
-    60.0
-}
-
-fn a_thousand() -> usize {
-    1000
-}
-
-impl Settings {
-    /// Says what is wrong, or that nothing is.
-    fn check(&self) -> taskscout::Result<()> {
-        if !(self.timeout_s > 0.0 && self.timeout_s <= LONGEST_S) {
-            return Err(Error::setting(
-                "timeout_s",
-                format!(
-                    "is {}: give more than 0 and at most {LONGEST_S} seconds",
-                    self.timeout_s
-                ),
-            ));
-        }
-        if self.test_rows == 0 {
-            return Err(Error::setting(
-                "test_rows",
-                "is 0: predictors are judged on rows of the targets, so give some",
-            ));
-        }
-        if self.targets.is_empty() {
-            return Err(Error::setting("targets", "is empty: name at least one"));
-        }
-        for (index, TargetSettings { name, task }) in self.targets.iter().enumerate() {
-            let before = &self.targets[..index];
-            if name.trim().is_empty() || before.iter().any(|other| other.name == *name) {
-                return Err(Error::setting(
-                    "targets",
-                    format!("has the name `{name}`: give each target one of its own"),
-                ));
-            }
-            let Some(task) = task else { continue };
-            if task.len() != self.space.dim() || task.iter().any(|value| !value.is_finite()) {
-                return Err(Error::setting(
-                    "targets",
-                    format!(
-                        "has {name} with a task of {} numbers: give {}, all finite, as tasks of the space have",
-                        task.len(),
-                        self.space.dim()
-                    ),
-                ));
-            }
-        }
-        let features = self.task_features.as_ref();
-        if let Some(features) = features.filter(|map| map.input_dim() != self.space.dim()) {
-            return Err(Error::setting(
-                "task_features",
-                format!(
-                    "are of {} parameters, but tasks of the space have {}: make them agree",
-                    features.input_dim(),
-                    self.space.dim()
-                ),
-            ));
-        }
-        Ok(())
-    }
-
-    fn world(&self) -> taskscout::Result<ProgramWorld> {
-        self.check()?;
-        self.input_features.check_ready()?;
-        let task_features = match &self.task_features {
-            Some(features) => features.clone(),
-            None => FeatureMap::identity(self.space.dim())?,
-        };
-        task_features.check_ready()?;
-        let program = Program::new(
-            self.command.clone(),
-            &self.folder,
-            Duration::from_secs_f64(self.timeout_s),
-            self.input_features.input_dim(),
-        )?;
-        let common = Common {
-            program,
-            task_features,
-            tests: self.targets.iter().map(|_| Mutex::default()).collect(),
-            warned: OnceLock::new(),
-            settings: self.clone(),
-        };
-        Ok(ProgramWorld {
-            common: Arc::new(common),
-            talk: None,
-        })
-    }
-}
-
-impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        option == WorldOption::JointTargets
-    }
-
-    fn apply(&mut self, _options: &ExperimentOptions) -> Result<()> {
-        Ok(())
-    }
-
-    fn locate(&mut self, folder: &Path) {
-        folder.clone_into(&mut self.folder);
-    }
-
-    fn need(&self) -> Need {
-        judging(self.test_rows, &self.input_features).times(self.targets.len() as f64)
-    }
-
-    fn build(&self) -> Result<Box<dyn World>> {
-        let world = self
-            .world()
-            .map_err(|error| CliError::in_table("source", "", error))?;
-        Ok(Box::new(world))
-    }
-}
 
 /// The program as a world: for all trials, or, once opened, for one of them.
 struct ProgramWorld {
@@ -205,8 +54,8 @@ struct Common {
 /// What a trial has of its own.
 struct Talk {
     session: Mutex<Session>,
-    /// What is taken off outputs, once the first target samples are there.
-    offset: OnceLock<f64>,
+    /// What is taken off each output, once the first target samples are there.
+    offset: OnceLock<Vec<f64>>,
     /// Where journals lie.
     collected: PathBuf,
 }
@@ -214,6 +63,7 @@ struct Talk {
 /// Rows to judge a predictor on.
 struct TestRows {
     features: Mat<f64>,
+    /// Row by row, all outputs.
     labels: Vec<f64>,
 }
 
@@ -298,22 +148,23 @@ impl ProgramWorld {
         ask(&mut session, request)
     }
 
-    /// What is taken off outputs: nothing before the first target samples.
-    fn offset(&self) -> f64 {
-        let talk = self.talk.as_ref();
-        talk.and_then(|talk| talk.offset.get())
-            .map_or(0.0, |&offset| offset)
+    /// What is taken off each output: nothing before the first target samples.
+    fn offset(&self) -> Vec<f64> {
+        let known = self.talk.as_ref().and_then(|talk| talk.offset.get());
+        known.cloned().unwrap_or_else(|| vec![0.0; self.outputs()])
     }
 
     /// Looks at the first target samples of a trial.
     fn look(&self, samples: &Samples) -> taskscout::Result<()> {
-        let features = self.input_features();
-        self.talk()?
-            .offset
-            .get_or_init(|| match has_constant(features) {
-                true => Columns::of(1, || samples.outputs().chunks_exact(1)).offset(0),
+        let (features, outputs) = (self.input_features(), self.outputs());
+        self.talk()?.offset.get_or_init(|| {
+            let columns = Columns::of(outputs, || samples.outputs().chunks_exact(outputs));
+            let offset = |output| match has_constant(features) {
+                true => columns.offset(output),
                 false => 0.0,
-            });
+            };
+            (0..outputs).map(offset).collect()
+        });
         if matches!(features, FeatureMap::Standardised(_)) {
             return Ok(());
         }
@@ -333,10 +184,11 @@ impl ProgramWorld {
     /// Outputs without the offset.
     fn without_offset(&self, samples: Samples) -> taskscout::Result<Samples> {
         let offset = self.offset();
-        if offset.abs() <= 0.0 {
+        if offset.iter().all(|offset| offset.abs() <= 0.0) {
             return Ok(samples);
         }
-        let moved = samples.outputs().iter().map(|y| y - offset).collect();
+        let labels = samples.outputs().iter().zip(offset.iter().cycle());
+        let moved = labels.map(|(y, offset)| y - offset).collect();
         let inputs = samples.inputs().to_vec();
         Samples::new(inputs, samples.input_dim(), moved, samples.output_dim())
     }
@@ -361,6 +213,17 @@ impl World for ProgramWorld {
 
     fn input_features(&self) -> &FeatureMap {
         &self.common.settings.input_features
+    }
+
+    fn outputs(&self) -> usize {
+        self.common.settings.outputs.count()
+    }
+
+    fn names(&self, _target: usize) -> Names {
+        Names {
+            inputs: Vec::new(),
+            outputs: self.common.settings.outputs.names().to_vec(),
+        }
     }
 
     fn targets(&self) -> Vec<WorldTarget> {
@@ -392,16 +255,21 @@ impl World for ProgramWorld {
         self.without_offset(samples)
     }
 
-    fn output_offset(&self, _target: usize) -> f64 {
+    fn output_offset(&self, _target: usize) -> Vec<f64> {
         self.offset()
     }
 
-    /// On rows of the program, whose labels have whatever noise the program gives them.
+    /// On rows of the program, whose labels have whatever noise the program gives them; of several outputs
+    /// the mean.
     fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
         let rows = self.common.test_rows(target, &self.talk()?.collected)?;
         let predictions = predictor.predict(rows.features.as_ref())?;
-        let (errors, offset) = (predictions.iter().zip(&rows.labels), self.offset());
-        let total: f64 = errors.map(|(a, b)| (a - (b - offset)).powi(2)).sum();
+        let offset = self.offset();
+        let labels = rows.labels.iter().zip(offset.iter().cycle());
+        let errors = predictions.iter().zip(labels);
+        let total: f64 = errors
+            .map(|(a, (b, offset))| (a - (b - offset)).powi(2))
+            .sum();
         Ok(total / rows.labels.len() as f64)
     }
 

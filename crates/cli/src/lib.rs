@@ -1,0 +1,107 @@
+//! The `taskscout` command as a library: a command of one's own that knows one's own parts.
+//!
+//! Spaces, feature maps, strategies and trainers that are registered may be named in experiment files, and on
+//! the command line, as if they came with the command:
+//!
+//! ```no_run
+//! use serde::Deserialize;
+//! use taskscout::prelude::*;
+//!
+//! /// Every round from one task that the engineer likes.
+//! #[derive(Debug, Deserialize)]
+//! #[serde(deny_unknown_fields)]
+//! struct Favourite {
+//!     task: Vec<f64>,
+//! }
+//!
+//! impl Strategy for Favourite {
+//!     fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
+//!         let task = context.space.task_of(&self.task);
+//!         let item = PlanItem::new(task, context.budget, Stage::Explore, "the favourite");
+//!         Ok(Decision::of(vec![item]))
+//!     }
+//! }
+//!
+//! fn main() -> Result<std::process::ExitCode> {
+//!     let mut registry = Registry::new();
+//!     registry.strategy::<Favourite>("favourite")?;
+//!     Ok(taskscout_cli::main_with(&registry))
+//! }
+//! ```
+//!
+//! `my-command run my.toml --strategies passive,favourite` then compares the two, with the settings of
+//! `[strategy.favourite]` in the file.
+
+// They panic where nobody reads: `output` has what to use instead.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod data;
+mod design;
+mod error;
+mod experiment;
+mod input;
+mod memory;
+mod model;
+mod output;
+mod parts;
+mod progress;
+mod simulate;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use taskscout::registry::Registry;
+use taskscout_tables::visible;
+
+use crate::args::{Cli, Command, Selection};
+use crate::error::{CliError, Result};
+
+/// Runs the command that the arguments of this process ask for, with the registered parts beside its own:
+/// the whole of a `main`.
+#[must_use]
+pub fn main_with(registry: &Registry) -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = parts::check_names(registry).and_then(|()| dispatch(cli, registry));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !matches!(error, CliError::Closed) {
+                output::tell(&format!("error: {}", visible(&error.to_string())));
+            }
+            ExitCode::from(error.code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
+    match cli.command {
+        Command::Reproduce {
+            experiment,
+            options,
+        } => match experiment {
+            Selection::One(experiment) => {
+                let config = experiment::config::built_in(experiment)?;
+                experiment::execute(config, &options, registry)
+            }
+            Selection::All => experiment::all::execute(&options, registry),
+        },
+        Command::Run {
+            file,
+            check,
+            options,
+        } => {
+            let config = experiment::config::from_file(&file)?;
+            if check {
+                experiment::check(config, &options, registry)?;
+                return output::print(&format!("{} is a valid experiment\n", file.display()));
+            }
+            experiment::execute(config, &options, registry)
+        }
+        Command::Design(options) => design::execute(&options, registry),
+        Command::Export(options) => model::export(&options),
+        Command::Predict(options) => model::predict(&options),
+        Command::Simulate { world } => simulate::execute(&world),
+        Command::Data { data } => data::execute(&data),
+    }
+}
