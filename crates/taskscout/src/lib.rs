@@ -76,29 +76,22 @@
 //! No file, socket or clock is touched, every draw derives from a seed, and results do not depend
 //! on the number of threads.
 
-pub mod data;
-pub mod design;
 pub mod driver;
-pub mod error;
-mod extension;
-pub mod features;
-pub mod identify;
-mod linalg;
-pub mod metric;
-pub mod model;
 pub mod prelude;
 pub mod registry;
-pub mod rng;
 pub mod source;
-pub mod space;
 pub mod strategy;
 pub mod study;
-pub mod target;
-pub mod task;
-pub mod train;
+
+#[doc(inline)]
+pub use taskscout_design::extension::Extension;
+#[doc(inline)]
+pub use taskscout_design::{error, features, optimal as design, rng, space, task};
+pub(crate) use taskscout_design::{extension, linalg};
+#[doc(inline)]
+pub use taskscout_learn::{data, identify, metric, model, target, train};
 
 pub use error::{Error, Result};
-pub use extension::Extension;
 
 /// The examples of the repository's front page, run as tests.
 #[cfg(doctest)]

@@ -200,7 +200,8 @@ impl StudyConfig {
                 custom.attach(registry.make_features(custom.name())?)?;
             }
         }
-        self.space.attach(registry)?;
+        let make = |name: &str, settings: &serde_json::Value| registry.make_space(name, settings);
+        self.space.attach(&make)?;
         if let Some(own) = &mut self.own_strategy {
             *own = registry.make_strategy(&own.name, &own.settings)?;
         }

@@ -1,0 +1,492 @@
+//! Task spaces: where source tasks may be chosen from.
+//!
+//! | space | tasks | best atom, `argmax_w ψ(w)ᵀ H ψ(w)` |
+//! |---|---|---|
+//! | [`Ball`] | `‖w‖ ≤ radius` | top eigenvector of `H` (identity features) |
+//! | [`AxisBox`] | `low ≤ w ≤ high` | corners (identity features, `H ⪰ 0`, few parameters) |
+//! | [`List`] | a table of candidates | scan |
+//! | [`OneHot`] | unit vectors | scan |
+//! | [`Product`] | parts side by side | scan or corners where the parts allow it |
+//! | [`Constrained`] | a space cut by `normal · w ≤ bound` | scan, or the base's where it is allowed |
+//!
+//! Anything else is an adaptive search: sample the space, keep the best, sample finer around it,
+//! then polish. [`Atom::exact`] says which of the two it was.
+//!
+//! A space that exists is valid: constructors and deserialisation check the same things.
+//!
+//! ```
+//! use faer::mat;
+//! use taskscout::features::FeatureMap;
+//! use taskscout::rng::{Purpose, derive};
+//! use taskscout::space::{QuadraticForm, Space, TaskSpace};
+//!
+//! let space = Space::ball(2, 1.0)?;
+//! let features = FeatureMap::identity(2)?;
+//! let h = mat![[1.0, 0.0], [0.0, 4.0]];
+//! let form = QuadraticForm { features: &features, matrix: h.as_ref() };
+//! let atom = space.best_atom(&form, &mut derive(0, Purpose::Search, &[]))?;
+//! assert_eq!(atom.task, [0.0, 1.0]);
+//! assert!(atom.exact && (atom.value - 4.0).abs() < 1e-12);
+//! # Ok::<(), taskscout::Error>(())
+//! ```
+
+mod ball;
+mod boxed;
+mod constrained;
+mod corners;
+mod feasible;
+mod form;
+mod landscape;
+mod list;
+mod one_hot;
+mod own;
+mod polish;
+mod product;
+mod region;
+mod scan;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use faer::MatRef;
+use serde::{Deserialize, Serialize};
+
+pub use ball::Ball;
+pub use boxed::AxisBox;
+pub use constrained::{Constrained, LinearConstraint};
+pub use list::List;
+pub use one_hot::OneHot;
+pub use own::OwnSpace;
+pub use product::Product;
+
+use crate::error::{Error, Result};
+use crate::features::Features;
+use crate::rng::Rng;
+use crate::task::{Task, TaskId};
+use region::Region;
+
+/// A quadratic form over task features, `w ↦ ψ(w)ᵀ H ψ(w)`, with `H` symmetric.
+#[derive(Debug, Clone, Copy)]
+pub struct QuadraticForm<'a> {
+    /// The feature map `ψ_W`.
+    pub features: &'a dyn Features,
+    /// `H`, of the dimension of the features.
+    pub matrix: MatRef<'a, f64>,
+}
+
+/// The best task of a space for some objective.
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Atom {
+    /// The task's parameters.
+    pub task: Vec<f64>,
+    /// The objective there.
+    pub value: f64,
+    /// Whether no task of the space does better (a closed form or a full scan), as opposed to the
+    /// best that a search found.
+    pub exact: bool,
+}
+
+/// A set of tasks that data may be collected from.
+///
+/// ```
+/// use taskscout::prelude::*;
+///
+/// /// Winds on a circle: all directions, one speed.
+/// #[derive(Debug, serde::Deserialize)]
+/// struct Circle {
+///     speed: f64,
+/// }
+///
+/// impl TaskSpace for Circle {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///
+///     fn check(&self, task: &[f64]) -> Result<()> {
+///         let off = (task[0].hypot(task[1]) - self.speed).abs();
+///         if off < 1e-6 {
+///             return Ok(());
+///         }
+///         Err(Error::OutsideSpace {
+///             task: format!("{task:?}"),
+///             reason: format!("its speed is off by {off}"),
+///         })
+///     }
+///
+///     fn sample(&self, rng: &mut Rng) -> Result<Vec<f64>> {
+///         let angle = std::f64::consts::TAU * uniform(rng);
+///         Ok(vec![self.speed * angle.cos(), self.speed * angle.sin()])
+///     }
+///
+///     fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom> {
+///         // The best of many directions; `minimise` would do the same.
+///         let mut atom = self.minimise(&|task| -form.value(task), rng)?;
+///         atom.value = -atom.value;
+///         Ok(atom)
+///     }
+/// }
+///
+/// let mut registry = Registry::new();
+/// registry.space::<Circle>("circle")?;
+/// let space = registry.make_space("circle", &serde_json::json!({"speed": 3.7}))?;
+/// let mut study = Study::builder(space)
+///     .inputs(2)
+///     .target(Target::unknown("tomorrow"))
+///     .build()?;
+/// let plan = study.ask(20)?;
+/// assert!(plan.items.iter().all(|item| (item.task[0].hypot(item.task[1]) - 3.7).abs() < 1e-6));
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+pub trait TaskSpace: std::fmt::Debug + Send + Sync {
+    /// Number of parameters of a task.
+    fn dim(&self) -> usize;
+
+    /// Says why a task is not in the space, naming the bound it breaks, or that it is.
+    fn check(&self, task: &[f64]) -> Result<()>;
+
+    /// A task drawn uniformly.
+    fn sample(&self, rng: &mut Rng) -> Result<Vec<f64>>;
+
+    /// The task that maximises a quadratic form of its features.
+    fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom>;
+
+    /// The task that minimises an objective: the best of many draws, where the space knows nothing
+    /// better.
+    ///
+    /// # Errors
+    /// No draw with a finite value.
+    fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {
+        const DRAWS: usize = 4096;
+        let mut best: Option<Atom> = None;
+        for _ in 0..DRAWS {
+            let task = self.sample(rng)?;
+            let value = objective(&task);
+            if value.is_finite() && best.as_ref().is_none_or(|best| value < best.value) {
+                best = Some(Atom {
+                    task,
+                    value,
+                    exact: false,
+                });
+            }
+        }
+        best.ok_or_else(|| scan::no_finite_value("objective", DRAWS))
+    }
+
+    /// Tasks uphill of some others, for a quadratic form.
+    fn ascend(&self, _form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        Ok(tasks.to_vec())
+    }
+
+    /// All tasks, where there are finitely many.
+    fn tasks(&self) -> Option<Vec<Vec<f64>>> {
+        None
+    }
+
+    /// Whether the task is in the space.
+    fn contains(&self, task: &[f64]) -> bool {
+        self.check(task).is_ok()
+    }
+}
+
+/// The task spaces that can be written to a file and read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Space {
+    /// `‖w‖ ≤ radius`.
+    Ball(Ball),
+    /// `low ≤ w ≤ high`, parameter by parameter.
+    Box(AxisBox),
+    /// A table of candidate tasks.
+    List(List),
+    /// Unit vectors: a task is one of `size` kinds.
+    OneHot(OneHot),
+    /// Parts side by side: a task is one task of each part, joined.
+    Product(Product),
+    /// A space cut by linear constraints.
+    Constrained(Constrained),
+    /// The user's own.
+    Own(OwnSpace),
+}
+
+impl Space {
+    /// The ball `‖w‖ ≤ radius`; see [`Ball::new`].
+    pub fn ball(dim: usize, radius: f64) -> Result<Self> {
+        Ball::new(dim, radius).map(Self::Ball)
+    }
+
+    /// The box `low ≤ w ≤ high`; see [`AxisBox::new`].
+    pub fn boxed(low: Vec<f64>, high: Vec<f64>) -> Result<Self> {
+        AxisBox::new(low, high).map(Self::Box)
+    }
+
+    /// A table of candidate tasks; see [`List::new`].
+    pub fn list(tasks: &[Vec<f64>]) -> Result<Self> {
+        List::new(tasks).map(Self::List)
+    }
+
+    /// The unit vectors of `size` parameters; see [`OneHot::new`].
+    pub fn one_hot(size: usize) -> Result<Self> {
+        OneHot::new(size).map(Self::OneHot)
+    }
+
+    /// Parts side by side; see [`Product::new`].
+    pub fn product(parts: Vec<Self>) -> Result<Self> {
+        Product::new(parts).map(Self::Product)
+    }
+
+    /// A space cut by linear constraints; see [`Constrained::new`].
+    pub fn constrained(base: Self, constraints: Vec<LinearConstraint>) -> Result<Self> {
+        Constrained::new(base, constraints).map(Self::Constrained)
+    }
+
+    /// Number of tasks, where they can be listed.
+    #[must_use]
+    pub fn count(&self) -> Option<usize> {
+        self.region().listing().map(region::Listing::count)
+    }
+
+    /// How widely each parameter varies; zero where it is discrete or fixed.
+    pub fn widths(&self) -> Vec<f64> {
+        region::widths(self.region())
+    }
+
+    /// All tasks as one row-major block, where they can be listed.
+    #[must_use]
+    pub fn task_matrix(&self) -> Option<std::borrow::Cow<'_, [f64]>> {
+        use std::borrow::Cow;
+        let listing = self.region().listing()?;
+        let (count, width) = (listing.count(), listing.width());
+        if let Some(rows) = listing.rows(0..count) {
+            return Some(Cow::Borrowed(rows));
+        }
+        let mut rows = vec![0.0; count * width];
+        let tasks = rows.chunks_exact_mut(width).enumerate();
+        tasks.for_each(|(index, task)| listing.write(index, task));
+        Some(Cow::Owned(rows))
+    }
+
+    /// The user's name for a task: only lists have names.
+    #[must_use]
+    pub fn name_of(&self, task: &[f64]) -> Option<&str> {
+        match self {
+            Self::List(list) => list.name(list.index_of(task)?),
+            Self::Constrained(space) => space.base().name_of(task),
+            _ => None,
+        }
+    }
+
+    /// A task of a finite space, by its place in the listing.
+    #[must_use]
+    pub fn task_at(&self, index: usize) -> Option<Task> {
+        let listing = self.region().listing()?;
+        (index < listing.count()).then(|| {
+            let mut parameters = vec![0.0; listing.width()];
+            listing.write(index, &mut parameters);
+            Task::new(listing.id(index), parameters)
+        })
+    }
+
+    /// The task of given parameters: the first listed one that has them in a finite space, the
+    /// point itself elsewhere.
+    #[must_use]
+    pub fn task_of(&self, parameters: &[f64]) -> Task {
+        let listing = self.region().listing();
+        match listing.and_then(|listing| Some(listing.id(listing.index_of(parameters)?))) {
+            // The parameters stay as they were given, which may differ in rounding.
+            Some(id) => Task::new(id, parameters.to_vec()),
+            None => Task::point(parameters.to_vec()),
+        }
+    }
+
+    /// Whether data of a task may be taken: a table of candidates lists what may be asked for, not all
+    /// that may come.
+    pub fn admit(&self, task: &[f64]) -> Result<()> {
+        Error::check_length("the task", self.dim(), task.len())?;
+        Error::check_finite(task, |index| format!("parameter {index} of the task"))?;
+        match self {
+            Self::List(_) => Ok(()),
+            Self::Constrained(space) if matches!(space.base(), Self::List(_)) => Ok(()),
+            space => space.check(task),
+        }
+    }
+
+    /// A task drawn uniformly, as [`TaskSpace::sample`] draws its parameters.
+    ///
+    /// # Errors
+    /// A space that cannot be drawn from.
+    pub fn sample_task(&self, rng: &mut Rng) -> Result<Task> {
+        if let Self::List(list) = self {
+            let row = list.draw_row(rng);
+            let parameters = list.get(row).unwrap_or_default();
+            return Ok(Task::new(list.id(row), parameters.to_vec()));
+        }
+        Ok(self.task_of(&self.sample(rng)?))
+    }
+
+    /// The place of a task in the listing of a finite space, by its id.
+    #[must_use]
+    pub fn row_of(&self, id: &TaskId) -> Option<usize> {
+        let listing = self.region().listing()?;
+        (0..listing.count()).find(|&index| listing.id(index) == *id)
+    }
+
+    /// A task downhill of another, for an objective: a local search only.
+    pub fn descend(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), start: &[f64]) -> Vec<f64> {
+        search::descend(self, objective, start)
+    }
+
+    /// What the rest of this module works with.
+    fn region(&self) -> &dyn Region {
+        match self {
+            Self::Ball(space) => space,
+            Self::Box(space) => space,
+            Self::List(space) => space,
+            Self::OneHot(space) => space,
+            Self::Product(space) => space,
+            Self::Constrained(space) => space,
+            Self::Own(space) => space,
+        }
+    }
+
+    /// Whether code of the user's own is there.
+    pub fn check_ready(&self) -> Result<()> {
+        match self {
+            Self::Own(space) => space.own().get().map(|_| ()),
+            Self::Product(space) => space.parts().iter().try_for_each(Self::check_ready),
+            Self::Constrained(space) => space.base().check_ready(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Attaches what is the user's own and was read from a file; `make` has it by name and settings.
+    ///
+    /// # Errors
+    /// Those of `make`, or constraints that leave no task of it.
+    pub fn attach(
+        &mut self,
+        make: &dyn Fn(&str, &serde_json::Value) -> Result<Self>,
+    ) -> Result<()> {
+        if self.check_ready().is_ok() {
+            return Ok(());
+        }
+        *self = match self {
+            Self::Own(space) => {
+                let own = space.own();
+                make(&own.name, &own.settings)?
+            }
+            Self::Product(space) => {
+                let mut parts = space.parts().to_vec();
+                for part in &mut parts {
+                    part.attach(make)?;
+                }
+                Self::product(parts)?
+            }
+            Self::Constrained(space) => {
+                let mut base = space.base().clone();
+                base.attach(make)?;
+                Self::constrained(base, space.constraints().to_vec())?
+            }
+            _ => return Ok(()),
+        };
+        Ok(())
+    }
+
+    /// The best atom where a formula or an enumeration gives it.
+    fn closed_form(&self, form: &QuadraticForm<'_>) -> Result<Option<Atom>> {
+        let identity = form.features.is_identity();
+        if let (Self::OneHot(space), true) = (self, identity) {
+            return Ok(Some(space.largest_diagonal(form)));
+        }
+        if let Some(listing) = self.region().listing() {
+            return scan::best(listing, form).map(Some);
+        }
+        match self {
+            Self::Ball(space) if identity => space.top_eigenvector(form).map(Some),
+            Self::Box(_) | Self::Product(_) if identity => corners::best(self, form),
+            Self::Constrained(space) => space.allowed_optimum(form),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl TaskSpace for Space {
+    fn dim(&self) -> usize {
+        self.region().dim()
+    }
+
+    fn check(&self, task: &[f64]) -> Result<()> {
+        Error::check_length("the task", self.dim(), task.len())?;
+        Error::check_finite(task, |index| format!("parameter {index} of the task"))?;
+        match self.region().breach(task) {
+            None => Ok(()),
+            Some(reason) => Err(Error::OutsideSpace {
+                task: region::shorten(task),
+                reason,
+            }),
+        }
+    }
+
+    fn sample(&self, rng: &mut Rng) -> Result<Vec<f64>> {
+        let mut task = vec![0.0; self.dim()];
+        self.region().draw(rng, &mut task)?;
+        Ok(task)
+    }
+
+    fn best_atom(&self, form: &QuadraticForm<'_>, rng: &mut Rng) -> Result<Atom> {
+        form.check(self.dim())?;
+        if let Self::Own(space) = self {
+            return space.best_atom(form, rng);
+        }
+        if let Some(atom) = self.closed_form(form)? {
+            return Ok(atom);
+        }
+        let mut task = search::maximise_form(self, form, rng)?;
+        if let (Self::Box(space), true) = (self, form.features.is_identity()) {
+            task = space.climb(form.matrix, task, rng);
+        }
+        let value = form.value(&task);
+        Ok(Atom {
+            task,
+            value,
+            exact: false,
+        })
+    }
+
+    fn ascend(&self, form: &QuadraticForm<'_>, tasks: &[Vec<f64>]) -> Result<Vec<Vec<f64>>> {
+        match self {
+            Self::Own(space) => space.ascend(form, tasks),
+            _ => search::ascend(self, form, tasks),
+        }
+    }
+
+    fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {
+        match (self, self.region().listing()) {
+            (Self::Own(space), _) => space.minimise(objective, rng),
+            (_, Some(listing)) => scan::least(listing, objective),
+            _ => search::minimise(self, objective, rng),
+        }
+    }
+
+    fn tasks(&self) -> Option<Vec<Vec<f64>>> {
+        let listing = self.region().listing()?;
+        let task = |index| {
+            let mut task = vec![0.0; self.dim()];
+            listing.write(index, &mut task);
+            task
+        };
+        Some((0..listing.count()).map(task).collect())
+    }
+}
+
+/// Most parameters a task may have.
+const MAX_DIM: usize = 1_000_000;
+
+/// Checks a dimension that came from a user.
+fn check_dim(key: &str, dim: usize, max: usize) -> Result<()> {
+    if (1..=max).contains(&dim) {
+        return Ok(());
+    }
+    let problem = format!("is {dim}: it must be from 1 to {max}");
+    Err(Error::setting(key, problem))
+}

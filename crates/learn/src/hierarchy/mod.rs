@@ -1,0 +1,25 @@
+//! Families of tasks: what tasks that share features have in common, and what each has of its own.
+
+mod component;
+mod pool;
+mod prior;
+
+pub use component::Posterior;
+pub(crate) use pool::{Basis, Families, Piles};
+pub use pool::{Pool, PoolTask};
+pub use prior::Prior;
+
+/// Mean square of labels below which there is nothing to learn.
+const NO_LABELS: f64 = 1e-200;
+
+/// What each of so many rows of a task counts for: less, the more there are of them.
+pub(crate) fn row_weight(rows: usize, worth: f64) -> f64 {
+    1.0 / (1.0 + rows as f64 / worth)
+}
+
+/// Mean square of labels, in whose units all guesses are; one where they are all zero, or there are
+/// none.
+pub(crate) fn level(square: f64, rows: f64) -> f64 {
+    let level = square / rows;
+    if level > NO_LABELS { level } else { 1.0 }
+}

@@ -1,0 +1,355 @@
+//! All tasks of a study as families that share task features.
+
+use std::collections::HashMap;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::component::{Component, Evidence, Posterior};
+use super::prior::Prior;
+use crate::data::{Stage, Statistics, TaskData};
+use crate::error::{Error, Result};
+use crate::representation::Stack;
+use crate::representation::{Phi, Representation as _};
+use crate::task::{Task, TaskId};
+use serde::{Deserialize, Serialize};
+
+/// What functions are linear in: some of the features, and what a network makes of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Basis {
+    /// A network whose outputs stand behind the features.
+    pub(crate) network: Option<Phi>,
+    /// The columns in use, rising.
+    pub(crate) columns: Vec<usize>,
+    /// The group of each of them.
+    pub(crate) groups: Vec<usize>,
+}
+
+impl Basis {
+    /// Statistics on the basis.
+    pub(crate) fn statistics(
+        &self,
+        features: usize,
+        statistics: &Statistics,
+        rows: &crate::data::Rows,
+    ) -> Result<Statistics> {
+        match &self.network {
+            None => statistics.pick(&self.columns),
+            Some(phi) => Stack::of(features, Some(phi), None)
+                .statistics(statistics, rows)?
+                .pick(&self.columns),
+        }
+    }
+}
+
+/// Which families are fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Families {
+    /// Those that targets belong to.
+    OfTargets,
+    /// All of them.
+    All,
+}
+
+/// A source task in a pool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PoolTask {
+    /// The task.
+    pub task: Task,
+    /// Its rows.
+    pub rows: usize,
+    /// What is known of its function, on the basis of the pool.
+    pub posterior: Posterior,
+}
+
+/// Tasks with what they share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Family {
+    /// The task features that they share.
+    pub(crate) shared: Vec<usize>,
+    pub(crate) component: Component,
+    /// The source tasks, with their rows.
+    pub(crate) members: Vec<(Task, usize)>,
+}
+
+/// All source tasks as families, and what they say of the targets.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    /// The output whose functions these are.
+    pub(crate) output: usize,
+    pub(crate) basis: Basis,
+    pub(crate) worth: f64,
+    pub(crate) families: Vec<Family>,
+    /// For each target: the family that it belongs to, and what it is expected to be.
+    pub(crate) targets: Vec<Option<(usize, Prior)>>,
+    /// The same on other bases, which held-out rows of the targets speak for less.
+    pub(crate) others: Vec<Self>,
+}
+
+/// A source task's rows over all stages.
+pub(crate) struct Pile {
+    task: Task,
+    features: Vec<f64>,
+    rows: usize,
+    entries: Vec<usize>,
+}
+
+/// Source tasks, each once, with the task features that hang together.
+pub(crate) struct Piles {
+    piles: Vec<Pile>,
+    /// Sets of task features that some task has together.
+    clusters: Vec<Vec<usize>>,
+}
+
+impl Piles {
+    pub(crate) fn of(data: &TaskData, stages: Option<&[Stage]>) -> Self {
+        let (mut piles, mut index): (Vec<Pile>, HashMap<&TaskId, usize>) = Default::default();
+        for (at, entry) in data.sources().iter().enumerate() {
+            let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
+            if !wanted || entry.statistics.count() == 0 {
+                continue;
+            }
+            let slot = *index.entry(&entry.task.id).or_insert_with(|| {
+                piles.push(Pile {
+                    task: entry.task.clone(),
+                    features: entry.features.clone(),
+                    rows: 0,
+                    entries: Vec::new(),
+                });
+                piles.len() - 1
+            });
+            piles[slot].rows += entry.statistics.count();
+            piles[slot].entries.push(at);
+        }
+        let clusters = clusters(&piles, data.task_dim());
+        Self { piles, clusters }
+    }
+
+    /// The cluster that a task has features of, most of them where there are several. A target may
+    /// have one that no source task has: nothing is known of it, and the rest still counts.
+    fn cluster_of(&self, features: &[f64]) -> Option<usize> {
+        let support = support(features);
+        let common = |cluster: &Vec<usize>| {
+            support
+                .iter()
+                .filter(|index| cluster.contains(index))
+                .count()
+        };
+        let shared = self.clusters.iter().map(common).enumerate();
+        let most = shared.filter(|(_, count)| *count > 0);
+        most.min_by_key(|(_, count)| std::cmp::Reverse(*count))
+            .map(|(cluster, _)| cluster)
+    }
+}
+
+/// The features that a task has.
+fn support(features: &[f64]) -> Vec<usize> {
+    (0..features.len())
+        .filter(|&index| features[index].abs() > 0.0)
+        .collect()
+}
+
+/// Sets of task features that tasks connect, in order of their first feature.
+fn clusters(piles: &[Pile], count: usize) -> Vec<Vec<usize>> {
+    let mut parent: Vec<usize> = (0..count).collect();
+    fn root(parent: &[usize], mut index: usize) -> usize {
+        while parent[index] != index {
+            index = parent[index];
+        }
+        index
+    }
+    let mut used = vec![false; count];
+    for pile in piles {
+        let support = support(&pile.features);
+        for &index in &support {
+            used[index] = true;
+            let (a, b) = (root(&parent, support[0]), root(&parent, index));
+            parent[a.max(b)] = a.min(b);
+        }
+    }
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for index in (0..count).filter(|&index| used[index]) {
+        sets[root(&parent, index)].push(index);
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
+}
+
+impl Pool {
+    /// Fits families.
+    pub(crate) fn fit(
+        data: &TaskData,
+        piles: &Piles,
+        (basis, output): (Basis, usize),
+        worth: f64,
+        wanted: Families,
+    ) -> Result<Self> {
+        let homes: Vec<Option<usize>> = data
+            .targets()
+            .iter()
+            .map(|target| piles.cluster_of(&target.features))
+            .collect();
+        let mut families = Vec::new();
+        let mut place = vec![None; piles.clusters.len()];
+        for (cluster, shared) in piles.clusters.iter().enumerate() {
+            if wanted == Families::OfTargets && !homes.contains(&Some(cluster)) {
+                continue;
+            }
+            place[cluster] = Some(families.len());
+            let of_output = (&basis, output);
+            families.push(family(data, piles, of_output, worth, (cluster, shared))?);
+        }
+        let expected = |(target, home): (usize, &Option<usize>)| {
+            let at = home.and_then(|cluster| place[cluster])?;
+            let family: &Family = &families[at];
+            let features = &data.targets()[target].features;
+            let shared: Vec<f64> = family.shared.iter().map(|&index| features[index]).collect();
+            let unshared = (0..features.len()).filter(|index| !family.shared.contains(index));
+            let unshared: Vec<f64> = unshared.map(|index| features[index]).collect();
+            Some((at, Prior::of(&family.component, &shared, &unshared)))
+        };
+        let targets = homes.iter().enumerate().map(expected).collect();
+        Ok(Self {
+            output,
+            basis,
+            worth,
+            families,
+            targets,
+            others: Vec::new(),
+        })
+    }
+
+    /// The same pool with all families, also those that no target belongs to.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn with_all_families(&self, data: &TaskData) -> Result<Self> {
+        let piles = Piles::of(data, None);
+        let basis = (self.basis.clone(), self.output);
+        Self::fit(data, &piles, basis, self.worth, Families::All)
+    }
+
+    /// What a target is expected to be; none where no source task is related to it.
+    #[must_use]
+    pub fn prior(&self, target: usize) -> Option<&Prior> {
+        self.targets.get(target)?.as_ref().map(|(_, prior)| prior)
+    }
+
+    /// The source tasks, family by family.
+    pub fn tasks(&self) -> impl Iterator<Item = PoolTask> + '_ {
+        self.families.iter().flat_map(|family| {
+            let known = family.members.iter().zip(&family.component.tasks);
+            known.map(|((task, rows), posterior)| PoolTask {
+                task: task.clone(),
+                rows: *rows,
+                posterior: posterior.clone(),
+            })
+        })
+    }
+
+    /// The noise variance of the targets' families, or of the first one.
+    pub(crate) fn noise(&self) -> f64 {
+        let homes = self.targets.iter().flatten();
+        let noise = homes.map(|(_, prior)| prior.noise).next();
+        let first = || self.families.first().map(|family| family.component.noise);
+        noise.or_else(first).unwrap_or(f64::NAN)
+    }
+
+    /// What functions are linear in, for rows of features `ψ_X`.
+    ///
+    /// # Errors
+    /// Rows of the wrong length.
+    pub fn values(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let all = match &self.basis.network {
+            None => features.to_owned(),
+            Some(phi) => Stack::of(features.ncols(), Some(phi), None).apply(features)?,
+        };
+        let columns = &self.basis.columns;
+        if columns.iter().any(|&column| column >= all.ncols()) {
+            return Err(Error::State(
+                "the rows have fewer features than the pool was learnt on".into(),
+            ));
+        }
+        Ok(Mat::from_fn(all.nrows(), columns.len(), |i, j| {
+            all[(i, columns[j])]
+        }))
+    }
+
+    /// The features that functions are linear in, as columns of `ψ_X`, where no network stands
+    /// between.
+    #[must_use]
+    pub fn columns(&self) -> Option<&[usize]> {
+        self.basis
+            .network
+            .is_none()
+            .then_some(self.basis.columns.as_slice())
+    }
+
+    /// `M` with a column for every task feature; zeros where no family has it.
+    pub(crate) fn map(&self, task_dim: usize) -> Mat<f64> {
+        let mut map = Mat::zeros(self.basis.columns.len(), task_dim);
+        for family in &self.families {
+            for (column, &index) in family.shared.iter().enumerate() {
+                for a in 0..map.nrows() {
+                    map[(a, index)] = family.component.means()[(a, column)];
+                }
+            }
+        }
+        map
+    }
+
+    /// A target's rows on the basis of the pool, with its output alone and without those of some folds.
+    pub(crate) fn target_statistics(
+        &self,
+        data: &TaskData,
+        target: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<Statistics> {
+        let entry = &data.targets()[target];
+        let mut total = Statistics::new(self.basis.columns.len(), data.outputs());
+        for (fold, (statistics, rows)) in entry.folds.iter().zip(&entry.rows).enumerate() {
+            if wanted(fold) {
+                let part = self
+                    .basis
+                    .statistics(data.feature_dim(), statistics, rows)?;
+                total.merge(&part)?;
+            }
+        }
+        Ok(total.of_output(self.output))
+    }
+}
+
+fn family(
+    data: &TaskData,
+    piles: &Piles,
+    (basis, output): (&Basis, usize),
+    worth: f64,
+    (cluster, shared): (usize, &Vec<usize>),
+) -> Result<Family> {
+    let members: Vec<&Pile> = piles
+        .piles
+        .iter()
+        .filter(|pile| piles.cluster_of(&pile.features) == Some(cluster))
+        .collect();
+    let evidence: Vec<Evidence> = members
+        .par_iter()
+        .map(|pile| {
+            let mut total = Statistics::new(basis.columns.len(), data.outputs());
+            for &at in &pile.entries {
+                let entry = &data.sources()[at];
+                let part = basis.statistics(data.feature_dim(), &entry.statistics, &entry.rows)?;
+                total.merge(&part)?;
+            }
+            let own = shared.iter().map(|&index| pile.features[index]).collect();
+            Ok(Evidence::new(own, &total, output, worth))
+        })
+        .collect::<Result<_>>()?;
+    Ok(Family {
+        shared: shared.clone(),
+        component: Component::fit(&evidence, &basis.groups)?,
+        members: members
+            .iter()
+            .map(|pile| (pile.task.clone(), pile.rows))
+            .collect(),
+    })
+}

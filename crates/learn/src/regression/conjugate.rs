@@ -1,0 +1,223 @@
+//! Ridge regression for a full matrix `M = B_X B` by conjugate gradients with Kronecker products.
+//!
+//! The matrix of the equations is `Σ_w ψ_Wψ_Wᵀ ⊗ G_w`, far too large to form, so it is multiplied by task
+//! by task. The preconditioner `(Σ n_w ψ_Wψ_Wᵀ) ⊗ Ḡ` is the matrix itself if all tasks saw the same
+//! inputs, and its eigenvalues give the evidence of the penalty.
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use super::kronecker::Problem;
+use super::ridge::Spectrum;
+use crate::error::Result;
+use crate::linalg::{self, inner};
+
+/// A symmetric matrix's eigenvalues, eigenvectors, square root and its inverse.
+#[derive(Debug, Clone)]
+pub(crate) struct Roots {
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+    pub(crate) root: Mat<f64>,
+    pub(crate) inverse_root: Mat<f64>,
+}
+
+impl Roots {
+    /// Eigenvalues below a millionth of the largest are raised to it: directions without
+    /// information must not blow up.
+    pub(crate) fn new(matrix: MatRef<'_, f64>) -> Result<Self> {
+        let (values, vectors) = linalg::eigen(matrix, "the information")?;
+        let floor = 1e-6 * values.first().copied().unwrap_or(0.0).max(1e-300);
+        let roots: Vec<f64> = values.iter().map(|value| value.max(floor).sqrt()).collect();
+        let rebuild = |scale: &dyn Fn(usize) -> f64| {
+            let scaled = Mat::from_fn(roots.len(), roots.len(), |i, j| vectors[(i, j)] * scale(j));
+            linalg::product(scaled.as_ref(), vectors.transpose())
+        };
+        let (root, inverse_root) = (rebuild(&|j| roots[j]), rebuild(&|j| 1.0 / roots[j]));
+        let values = values.into_iter().map(|value| value.max(0.0)).collect();
+        Ok(Self {
+            values,
+            vectors,
+            root,
+            inverse_root,
+        })
+    }
+}
+
+/// Fixed-point steps for the noise.
+const EVIDENCE_STEPS: usize = 3;
+
+/// Conjugate-gradient iterations at most, and the relative residual that ends them: the result is
+/// truncated and refined, so one digit is plenty.
+const CG_ITERATIONS: usize = 25;
+pub(crate) const CG_TOLERANCE: f64 = 1e-1;
+
+/// The eigenbases of the two factors of the preconditioner.
+pub(crate) struct Kronecker<'a> {
+    design: Mat<f64>,
+    tasks: Roots,
+    inputs: &'a Roots,
+}
+
+impl<'a> Kronecker<'a> {
+    /// For tasks with `Σ n_w ψ_Wψ_Wᵀ` and inputs with mean Gram matrix `Ḡ`.
+    pub(crate) fn new(
+        problem: &Problem<'_>,
+        task_sum: MatRef<'_, f64>,
+        inputs: &'a Roots,
+    ) -> Result<Self> {
+        Ok(Self {
+            design: problem.design_matrix(),
+            tasks: Roots::new(task_sum)?,
+            inputs,
+        })
+    }
+
+    pub(crate) fn right_hand_side(&self, problem: &Problem<'_>, output: usize) -> Mat<f64> {
+        let moments = Mat::from_fn(problem.feature_dim, problem.observations.len(), |i, w| {
+            problem.observations[w].statistics.moment(output)[i]
+        });
+        linalg::product(moments.as_ref(), self.design.as_ref())
+    }
+
+    /// Into the eigenbasis: `U_Gᵀ R U_W`.
+    fn rotate(&self, matrix: MatRef<'_, f64>) -> Mat<f64> {
+        let half = linalg::product(self.inputs.vectors.transpose(), matrix);
+        linalg::product(half.as_ref(), self.tasks.vectors.as_ref())
+    }
+
+    pub(crate) fn spectrum(
+        &self,
+        problem: &Problem<'_>,
+        rhs: MatRef<'_, f64>,
+        output: usize,
+    ) -> Spectrum {
+        let rotated = self.rotate(rhs);
+        let mut values = Vec::with_capacity(rotated.nrows() * rotated.ncols());
+        let mut moments_squared = Vec::with_capacity(values.capacity());
+        for (j, task) in self.tasks.values.iter().enumerate() {
+            for (i, gram) in self.inputs.values.iter().enumerate() {
+                values.push(task * gram);
+                moments_squared.push(rotated[(i, j)] * rotated[(i, j)]);
+            }
+        }
+        Spectrum {
+            values,
+            moments_squared,
+            square: problem
+                .observations
+                .iter()
+                .map(|o| o.statistics.square(output))
+                .sum(),
+            labels: problem.labels() / problem.outputs,
+        }
+    }
+
+    /// The noise by MacKay's fixed point, with residuals of the true equations: where tasks have
+    /// fewer rows than features, those of the preconditioner would be far too small.
+    pub(crate) fn evidence(
+        &self,
+        problem: &Problem<'_>,
+        rhs: &Mat<f64>,
+        spectrum: &Spectrum,
+    ) -> f64 {
+        let (mut lambda, mut noise) = (spectrum.best_lambda(), 0.0);
+        for _ in 0..EVIDENCE_STEPS {
+            let solution = self.precondition(rhs.as_ref(), lambda);
+            noise = self.noise(problem, rhs, spectrum, &solution, lambda);
+            let size = inner(solution.as_ref(), solution.as_ref());
+            let wanted = noise * spectrum.freedom(lambda) / size.max(f64::MIN_POSITIVE);
+            if !wanted.is_finite() || wanted <= 0.0 {
+                break;
+            }
+            lambda = wanted;
+        }
+        noise
+    }
+
+    /// Residual variance of a solution, on the true equations.
+    fn noise(
+        &self,
+        problem: &Problem<'_>,
+        rhs: &Mat<f64>,
+        spectrum: &Spectrum,
+        solution: &Mat<f64>,
+        lambda: f64,
+    ) -> f64 {
+        let image = self.multiply(problem, solution.as_ref(), 0.0);
+        let fit =
+            inner(solution.as_ref(), image.as_ref()) - 2.0 * inner(solution.as_ref(), rhs.as_ref());
+        let residual = (spectrum.square + fit).max(1e-14 * spectrum.square);
+        let labels = spectrum.labels as f64;
+        residual / (labels - spectrum.freedom(lambda)).max(0.05 * labels)
+    }
+
+    fn precondition(&self, residual: MatRef<'_, f64>, lambda: f64) -> Mat<f64> {
+        let mut rotated = self.rotate(residual);
+        for (j, task) in self.tasks.values.iter().enumerate() {
+            for (i, gram) in self.inputs.values.iter().enumerate() {
+                rotated[(i, j)] /= task * gram + lambda;
+            }
+        }
+        let half = linalg::product(self.inputs.vectors.as_ref(), rotated.as_ref());
+        linalg::product(half.as_ref(), self.tasks.vectors.transpose())
+    }
+
+    /// `Σ_w G_w M ψ_Wψ_Wᵀ + λM`.
+    pub(crate) fn multiply(
+        &self,
+        problem: &Problem<'_>,
+        matrix: MatRef<'_, f64>,
+        lambda: f64,
+    ) -> Mat<f64> {
+        let embedded = linalg::product(matrix, self.design.transpose());
+        let columns: Vec<Vec<f64>> = problem
+            .observations
+            .par_iter()
+            .enumerate()
+            .map(|(w, observation)| {
+                let mut out = vec![0.0; problem.feature_dim];
+                let vector = embedded.col_as_slice(w);
+                linalg::packed::multiply_add(observation.statistics.gram(), vector, &mut out);
+                out
+            })
+            .collect();
+        let products = Mat::from_fn(problem.feature_dim, columns.len(), |i, w| columns[w][i]);
+        let mut out = linalg::product(products.as_ref(), self.design.as_ref());
+        out += faer::Scale(lambda) * matrix;
+        out
+    }
+
+    pub(crate) fn solve(&self, problem: &Problem<'_>, rhs: &Mat<f64>, lambda: f64) -> Mat<f64> {
+        let mut solution = self.precondition(rhs.as_ref(), lambda);
+        let mut residual = rhs - self.multiply(problem, solution.as_ref(), lambda);
+        let mut z = self.precondition(residual.as_ref(), lambda);
+        let mut direction = z.clone();
+        let mut energy = inner(residual.as_ref(), z.as_ref());
+        let goal = energy_goal(
+            rhs.as_ref(),
+            self.precondition(rhs.as_ref(), lambda).as_ref(),
+        );
+        for _ in 0..CG_ITERATIONS {
+            if energy <= goal {
+                break;
+            }
+            let image = self.multiply(problem, direction.as_ref(), lambda);
+            let curvature = inner(direction.as_ref(), image.as_ref());
+            if curvature <= 0.0 {
+                break;
+            }
+            let step = energy / curvature;
+            solution += faer::Scale(step) * &direction;
+            residual -= faer::Scale(step) * &image;
+            z = self.precondition(residual.as_ref(), lambda);
+            let next = inner(residual.as_ref(), z.as_ref());
+            direction = &z + faer::Scale(next / energy) * &direction;
+            energy = next;
+        }
+        solution
+    }
+}
+
+fn energy_goal(rhs: MatRef<'_, f64>, preconditioned: MatRef<'_, f64>) -> f64 {
+    CG_TOLERANCE * CG_TOLERANCE * inner(rhs, preconditioned)
+}

@@ -1,0 +1,535 @@
+//! The two normal equations of a bilinear model, assembled from statistics.
+//!
+//! For `y = ψᵀ B_X B ψ_W + ξ` each factor alone is a linear least-squares problem:
+//!
+//! - given `B_X`, the matrix of the equations for `B` is `Σ_w ψ_W ψ_Wᵀ ⊗ (B_Xᵀ G_w B_X)`;
+//! - given `B`, the one for `B_X` is `Σ_w c_w c_wᵀ ⊗ G_w` with `c_w = B ψ_W(w)`.
+//!
+//! Both reduce to products with the table of packed Gram matrices, one row a task: `P = 𝒢 V` for
+//! the `k(k+1)/2` entries of every `B_Xᵀ G_w B_X`, and `K = Cᵀ 𝒢` for the blocks of the second.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatRef, Par};
+
+use crate::data::{Stage, Statistics, TargetRows, TaskData};
+use crate::error::Result;
+use crate::linalg::packed;
+
+/// Gram matrices copied side by side for one product: enough rows for the kernel to work at full
+/// speed, few enough to stay small beside the data.
+const TASKS_PER_BLOCK: usize = 32;
+
+/// One task's statistics with the features of each of its outputs.
+pub(crate) struct Observation<'a> {
+    pub(crate) statistics: std::borrow::Cow<'a, Statistics>,
+    /// `ψ_W(w)`. The features of output `o` are `e_o ⊗ ψ_W(w)`: each output has its own columns of
+    /// `B`, and all share `B_X`.
+    pub(crate) features: &'a [f64],
+}
+
+/// The data of a fit.
+pub(crate) struct Problem<'a> {
+    pub(crate) feature_dim: usize,
+    /// Task features of one output.
+    pub(crate) task_dim: usize,
+    pub(crate) outputs: usize,
+    pub(crate) observations: Vec<Observation<'a>>,
+}
+
+/// A task's statistics under `φ`: its Gram matrix and, for each output, its moment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Projected {
+    /// `B_Xᵀ G_w B_X`, a packed lower triangle.
+    pub gram: Vec<f64>,
+    /// `B_Xᵀ b_w` of each output.
+    pub moments: Vec<Vec<f64>>,
+}
+
+impl Projected {
+    /// Of statistics that are under `φ` already.
+    pub(crate) fn of(statistics: &Statistics) -> Self {
+        Self {
+            gram: statistics.gram().to_vec(),
+            moments: (0..statistics.outputs())
+                .map(|output| statistics.moment(output).to_vec())
+                .collect(),
+        }
+    }
+}
+
+impl<'a> Problem<'a> {
+    /// The rows of the named stages (all, if `None`) and of the targets.
+    pub(crate) fn new(
+        data: &'a TaskData,
+        stages: Option<&[Stage]>,
+        targets: TargetRows,
+    ) -> Result<Self> {
+        let wanted = |stage: &Stage| stages.is_none_or(|stages| stages.contains(stage));
+        let mut observations: Vec<Observation<'a>> = data
+            .sources()
+            .iter()
+            .filter(|entry| wanted(&entry.stage) && entry.statistics.count() > 0)
+            .map(|entry| Observation {
+                statistics: std::borrow::Cow::Borrowed(&entry.statistics),
+                features: &entry.features,
+            })
+            .collect();
+        for (index, target) in data.targets().iter().enumerate() {
+            let statistics = data.target_statistics(index, targets)?;
+            if statistics.count() > 0 {
+                observations.push(Observation {
+                    statistics: std::borrow::Cow::Owned(statistics),
+                    features: &target.features,
+                });
+            }
+        }
+        Ok(Self {
+            feature_dim: data.feature_dim(),
+            task_dim: data.task_dim(),
+            outputs: data.outputs(),
+            observations,
+        })
+    }
+
+    /// Task features over all outputs.
+    pub(crate) fn map_dim(&self) -> usize {
+        self.task_dim * self.outputs
+    }
+
+    /// Labels in all.
+    pub(crate) fn labels(&self) -> usize {
+        self.observations
+            .iter()
+            .map(|o| o.statistics.count())
+            .sum::<usize>()
+            * self.outputs
+    }
+
+    /// `Σ y²` over everything.
+    pub(crate) fn squares(&self) -> f64 {
+        self.observations
+            .iter()
+            .map(|o| {
+                (0..self.outputs)
+                    .map(|output| o.statistics.square(output))
+                    .sum::<f64>()
+            })
+            .sum()
+    }
+
+    /// The task features of every observation as rows of a matrix.
+    pub(crate) fn design_matrix(&self) -> Mat<f64> {
+        Mat::from_fn(self.observations.len(), self.task_dim, |i, j| {
+            self.observations[i].features[j]
+        })
+    }
+
+    /// The embedding of an observation's output under a map `B`.
+    pub(crate) fn embedding(
+        &self,
+        map: MatRef<'_, f64>,
+        observation: usize,
+        output: usize,
+    ) -> Vec<f64> {
+        let columns = map.subcols(output * self.task_dim, self.task_dim);
+        crate::linalg::apply(columns, self.observations[observation].features)
+    }
+
+    /// Copies Gram matrices side by side, block by block, and hands each block on: the first
+    /// observation of the block, and one column an observation.
+    fn for_each_block(&self, mut work: impl FnMut(usize, MatRef<'_, f64>)) {
+        let length = packed::len(self.feature_dim);
+        let mut buffer = vec![0.0; length * TASKS_PER_BLOCK.min(self.observations.len())];
+        for (block, observations) in self.observations.chunks(TASKS_PER_BLOCK).enumerate() {
+            for (column, observation) in buffer.chunks_exact_mut(length).zip(observations) {
+                column.copy_from_slice(observation.statistics.gram());
+            }
+            let used = &buffer[..length * observations.len()];
+            work(
+                block * TASKS_PER_BLOCK,
+                MatRef::from_column_major_slice(used, length, observations.len()),
+            );
+        }
+    }
+
+    /// Every task's statistics under `φ = B_X`.
+    pub(crate) fn project(&self, representation: MatRef<'_, f64>) -> Vec<Projected> {
+        let pairs = packed::len(representation.ncols());
+        let products = symmetric_products(representation);
+        let mut all = Vec::with_capacity(self.observations.len());
+        self.for_each_block(|first, grams| {
+            let mut small = Mat::zeros(pairs, grams.ncols());
+            matmul(
+                small.as_mut(),
+                Accum::Replace,
+                products.transpose(),
+                grams,
+                1.0,
+                Par::Seq,
+            );
+            for column in 0..grams.ncols() {
+                let statistics = &self.observations[first + column].statistics;
+                let moment = |output| {
+                    crate::linalg::apply(representation.transpose(), statistics.moment(output))
+                };
+                all.push(Projected {
+                    gram: (0..pairs).map(|pair| small[(pair, column)]).collect(),
+                    moments: (0..self.outputs).map(moment).collect(),
+                });
+            }
+        });
+        all
+    }
+
+    /// The equations for `B` given `B_X`, ordered embedding coordinate, then task feature. Outputs
+    /// share the matrix and have a right-hand side each.
+    pub(crate) fn map_equations(&self, projected: &[Projected], k: usize) -> (Mat<f64>, Mat<f64>) {
+        map_equations(self.design_matrix().as_ref(), projected, k, self.outputs)
+    }
+
+    /// The equations for `B_X` given `B`, ordered embedding coordinate, then feature.
+    pub(crate) fn representation_equations(&self, map: MatRef<'_, f64>) -> (Mat<f64>, Mat<f64>) {
+        self.representation_equations_for(map.nrows(), |w, output| self.embedding(map, w, output))
+    }
+
+    /// The equations for the full matrix `M`, ordered task feature, then feature, over the first
+    /// `p` task features: `Σ_w ψ_Wψ_Wᵀ ⊗ G_w`, with a right-hand side for each output.
+    pub(crate) fn full_equations(&self, p: usize) -> (Mat<f64>, Mat<f64>) {
+        let d = self.feature_dim;
+        let mut rhs = Mat::<f64>::zeros(p * d, self.outputs);
+        let mut weights = Mat::<f64>::zeros(self.observations.len(), packed::len(p));
+        for (w, observation) in self.observations.iter().enumerate() {
+            let psi = observation.features;
+            for i in 0..p {
+                (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] = psi[i] * psi[j]);
+                for output in 0..self.outputs {
+                    let moment = observation.statistics.moment(output);
+                    (0..d).for_each(|a| rhs[(i * d + a, output)] += psi[i] * moment[a]);
+                }
+            }
+        }
+        (self.kronecker_sum(&weights, p), rhs)
+    }
+
+    /// `Σ_w C_w ⊗ G_w` for symmetric `k × k` weights, one packed row an observation.
+    fn kronecker_sum(&self, weights: &Mat<f64>, k: usize) -> Mat<f64> {
+        let d = self.feature_dim;
+        let mut blocks = Mat::zeros(packed::len(d), packed::len(k));
+        self.for_each_block(|first, grams| {
+            let rows = weights.as_ref().subrows(first, grams.ncols());
+            matmul(blocks.as_mut(), Accum::Add, grams, rows, 1.0, Par::Seq);
+        });
+        assemble(blocks.as_ref(), d, k)
+    }
+
+    /// The equations for `B_X` given the embedding of every observation and output.
+    pub(crate) fn representation_equations_for(
+        &self,
+        k: usize,
+        embedding: impl Fn(usize, usize) -> Vec<f64>,
+    ) -> (Mat<f64>, Mat<f64>) {
+        let d = self.feature_dim;
+        let pairs = packed::len(k);
+        let mut rhs = Mat::zeros(k * d, 1);
+        let mut weights = Mat::<f64>::zeros(self.observations.len(), pairs);
+        for (w, observation) in self.observations.iter().enumerate() {
+            for output in 0..self.outputs {
+                let c = embedding(w, output);
+                let moment = observation.statistics.moment(output);
+                for i in 0..k {
+                    (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] += c[i] * c[j]);
+                    (0..d).for_each(|a| rhs[(i * d + a, 0)] += c[i] * moment[a]);
+                }
+            }
+        }
+        (self.kronecker_sum(&weights, k), rhs)
+    }
+}
+
+/// For each pair `j ≤ i` of columns, the packed symmetric product whose inner product with a
+/// packed Gram matrix `G` is `b_iᵀ G b_j`.
+fn symmetric_products(matrix: MatRef<'_, f64>) -> Mat<f64> {
+    let (d, k) = (matrix.nrows(), matrix.ncols());
+    let mut out = Mat::zeros(packed::len(d), packed::len(k));
+    for i in 0..k {
+        for j in 0..=i {
+            let column = out.col_as_slice_mut(packed::len(i) + j);
+            for a in 0..d {
+                for b in 0..a {
+                    column[packed::len(a) + b] =
+                        matrix[(a, i)] * matrix[(b, j)] + matrix[(b, i)] * matrix[(a, j)];
+                }
+                column[packed::len(a) + a] = matrix[(a, i)] * matrix[(a, j)];
+            }
+        }
+    }
+    out
+}
+
+/// Lays packed `d × d` blocks, one for each pair `j ≤ i` of `k`, out as the lower half of the
+/// `kd × kd` matrix.
+fn assemble(blocks: MatRef<'_, f64>, d: usize, k: usize) -> Mat<f64> {
+    let mut matrix = Mat::zeros(k * d, k * d);
+    for i in 0..k {
+        for j in 0..=i {
+            let pair = packed::len(i) + j;
+            for a in 0..d {
+                for b in 0..=a {
+                    let value = blocks[(packed::len(a) + b, pair)];
+                    matrix[(i * d + a, j * d + b)] = value;
+                    matrix[(i * d + b, j * d + a)] = value;
+                }
+            }
+        }
+    }
+    matrix
+}
+
+/// The equations for `B` from statistics under `φ` of tasks with these features, ordered embedding
+/// coordinate, then task feature; one right-hand side an output.
+fn map_equations(
+    design: MatRef<'_, f64>,
+    projected: &[Projected],
+    k: usize,
+    outputs: usize,
+) -> (Mat<f64>, Mat<f64>) {
+    let (rows, p) = (design.nrows(), design.ncols());
+    let mut matrix = Mat::zeros(k * p, k * p);
+    for i in 0..k {
+        for j in 0..=i {
+            let at = packed::len(i) + j;
+            let weighted = Mat::from_fn(rows, p, |w, s| projected[w].gram[at] * design[(w, s)]);
+            let block = matrix.as_mut().submatrix_mut(i * p, j * p, p, p);
+            matmul(
+                block,
+                Accum::Replace,
+                design.transpose(),
+                weighted.as_ref(),
+                1.0,
+                Par::Seq,
+            );
+        }
+    }
+    let mut rhs = Mat::zeros(k * p, outputs);
+    for output in 0..outputs {
+        let moments = Mat::from_fn(rows, k, |w, i| projected[w].moments[output][i]);
+        let sums = crate::linalg::product(design.transpose(), moments.as_ref());
+        (0..k * p).for_each(|row| rhs[(row, output)] = sums[(row % p, row / p)]);
+    }
+    (matrix, rhs)
+}
+
+/// The map `B`, `k × (outputs · p)`, that minimises `Σ_w ‖y − φᵀ B ψ_W(w)‖² + λ‖B‖²`, from each
+/// task's statistics under `φ` and its features, one task a row.
+///
+/// # Errors
+/// Equations that cannot be solved.
+pub fn ridge_map(
+    features: MatRef<'_, f64>,
+    projected: &[Projected],
+    k: usize,
+    outputs: usize,
+    lambda: f64,
+) -> crate::Result<Mat<f64>> {
+    let p = features.ncols();
+    let (mut matrix, rhs) = map_equations(features, projected, k, outputs);
+    add_ridge(&mut matrix, lambda);
+    let solver = crate::linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
+    let solution = solver.solve(rhs.as_ref());
+    Ok(Mat::from_fn(k, outputs * p, |i, column| {
+        solution[(i * p + column % p, column / p)]
+    }))
+}
+
+/// Adds `λ`, or the least that keeps the equations solvable, and says which.
+pub(crate) fn add_ridge(matrix: &mut Mat<f64>, lambda: f64) -> f64 {
+    // A floor relative to the matrix keeps the factorisation defined as λ → 0.
+    let largest = (0..matrix.nrows())
+        .map(|i| matrix[(i, i)])
+        .fold(0.0, f64::max);
+    let ridge = lambda.max(1e-13 * largest).max(f64::MIN_POSITIVE);
+    (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += ridge);
+    ridge
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::Samples;
+    use crate::rng::{Purpose, Rng, derive};
+
+    const D: usize = 4;
+    const P: usize = 3;
+    const OUTPUTS: usize = 2;
+
+    fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
+        (0..n).map(|_| StandardNormal.sample(rng)).collect()
+    }
+
+    fn gaussian(rows: usize, columns: usize, rng: &mut Rng) -> Mat<f64> {
+        Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(rng))
+    }
+
+    /// More tasks than one block holds, a target, and the rows with their task features.
+    fn problem_data() -> (TaskData, Vec<(Vec<f64>, Samples)>) {
+        let rng = &mut derive(1, Purpose::Test, &[]);
+        let mut data = TaskData::new(D, OUTPUTS, P);
+        let mut rows = Vec::new();
+        for task in 0..=2 * TASKS_PER_BLOCK {
+            let n = 1 + task % 3;
+            let batch =
+                Samples::new(normals(n * D, rng), D, normals(n * OUTPUTS, rng), OUTPUTS).unwrap();
+            let features = normals(P, rng);
+            data.add(&features, &features, Stage::Explore, 0, &batch)
+                .unwrap();
+            rows.push((features, batch));
+        }
+        let target = data.add_target("t", vec![0.0, 0.0, 1.0]).unwrap();
+        let batch =
+            Samples::new(normals(5 * D, rng), D, normals(5 * OUTPUTS, rng), OUTPUTS).unwrap();
+        data.add_target_rows(target, &batch).unwrap();
+        rows.push((vec![0.0, 0.0, 1.0], batch));
+        (data, rows)
+    }
+
+    /// The least-squares equations of rows of coefficients, `Σ aaᵀ` and `Σ a y`, summed densely.
+    fn dense(rows: &[(Vec<f64>, Vec<f64>)]) -> (Mat<f64>, Mat<f64>) {
+        let (n, m) = (rows[0].0.len(), rows[0].1.len());
+        let (mut matrix, mut rhs) = (Mat::zeros(n, n), Mat::zeros(n, m));
+        for (a, y) in rows {
+            matrix += Mat::from_fn(n, n, |i, j| a[i] * a[j]);
+            rhs += Mat::from_fn(n, m, |i, j| a[i] * y[j]);
+        }
+        (matrix, rhs)
+    }
+
+    fn assert_lower_half_equal(a: &Mat<f64>, b: &Mat<f64>) {
+        assert_eq!((a.nrows(), a.ncols()), (b.nrows(), b.ncols()));
+        for j in 0..a.ncols() {
+            for i in j..a.nrows() {
+                assert!(
+                    (a[(i, j)] - b[(i, j)]).abs() < 1e-12 * b.norm_max(),
+                    "({i}, {j})"
+                );
+            }
+        }
+    }
+
+    fn assert_equal(a: &Mat<f64>, b: &Mat<f64>) {
+        assert_eq!((a.nrows(), a.ncols()), (b.nrows(), b.ncols()));
+        assert!((a - b).norm_max() < 1e-12 * b.norm_max());
+    }
+
+    fn each_row(rows: &[(Vec<f64>, Samples)]) -> impl Iterator<Item = (&[f64], &[f64], &[f64])> {
+        rows.iter().flat_map(|(features, batch)| {
+            let pairs = batch
+                .inputs()
+                .chunks_exact(D)
+                .zip(batch.outputs().chunks_exact(OUTPUTS));
+            pairs.map(move |(x, y)| (features.as_slice(), x, y))
+        })
+    }
+
+    #[test]
+    fn the_equations_of_the_map_are_those_of_the_rows() {
+        let (data, rows) = problem_data();
+        let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+        for k in 1..=3 {
+            let representation = gaussian(D, k, &mut derive(2, Purpose::Test, &[k as u64]));
+            let (matrix, rhs) = problem.map_equations(&problem.project(representation.as_ref()), k);
+            // The coefficient of B[i, s] in a label is (B_Xᵀ x)_i ψ_s, whatever the output.
+            let coefficients = each_row(&rows).map(|(features, x, y)| {
+                let z = crate::linalg::apply(representation.transpose(), x);
+                let a = z
+                    .iter()
+                    .flat_map(|z| features.iter().map(move |psi| z * psi))
+                    .collect();
+                (a, y.to_vec())
+            });
+            let (expected, expected_rhs) = dense(&coefficients.collect::<Vec<_>>());
+            assert_lower_half_equal(&matrix, &expected);
+            assert_equal(&rhs, &expected_rhs);
+        }
+    }
+
+    #[test]
+    fn the_equations_of_the_representation_are_those_of_the_rows() {
+        let (data, rows) = problem_data();
+        let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+        for k in 1..=3 {
+            let map = gaussian(k, P * OUTPUTS, &mut derive(3, Purpose::Test, &[k as u64]));
+            let (matrix, rhs) = problem.representation_equations(map.as_ref());
+            // The coefficient of B_X[a, i] in a label of output o is x_a (B_o ψ)_i.
+            let mut labels = Vec::new();
+            for (features, x, y) in each_row(&rows) {
+                for (output, label) in y.iter().enumerate() {
+                    let c = crate::linalg::apply(map.as_ref().subcols(output * P, P), features);
+                    let a = c
+                        .iter()
+                        .flat_map(|c| x.iter().map(move |x| c * x))
+                        .collect();
+                    labels.push((a, vec![*label]));
+                }
+            }
+            let (expected, expected_rhs) = dense(&labels);
+            assert_lower_half_equal(&matrix, &expected);
+            assert_equal(&rhs, &expected_rhs);
+        }
+    }
+
+    #[test]
+    fn projected_statistics_are_those_of_the_tasks() {
+        let (data, _) = problem_data();
+        let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+        let representation = gaussian(D, 2, &mut derive(4, Purpose::Test, &[]));
+        let projected = problem.project(representation.as_ref());
+        assert_eq!(projected.len(), problem.observations.len());
+        for (small, observation) in projected.iter().zip(&problem.observations) {
+            let expected = observation
+                .statistics
+                .project(representation.as_ref())
+                .unwrap();
+            let pairs = small.gram.iter().zip(expected.gram());
+            assert!(
+                pairs
+                    .into_iter()
+                    .all(|(a, b)| (a - b).abs() < 1e-12 * expected.gram_matrix().norm_max())
+            );
+            for output in 0..OUTPUTS {
+                let pairs = small.moments[output].iter().zip(expected.moment(output));
+                assert!(pairs.into_iter().all(|(a, b)| a.to_bits() == b.to_bits()));
+            }
+        }
+    }
+
+    #[test]
+    fn stages_and_target_rows_choose_the_observations() {
+        let (mut data, rows) = problem_data();
+        let (features, batch) = &rows[0];
+        data.add(features, features, Stage::Exploit, 1, batch)
+            .unwrap();
+        let counts = |stages: Option<&[Stage]>, targets| {
+            let problem = Problem::new(&data, stages, targets).unwrap();
+            (problem.observations.len(), problem.labels())
+        };
+        let (tasks, labels) = (2 * TASKS_PER_BLOCK + 1, OUTPUTS * data.source_rows());
+        let own = OUTPUTS * batch.len();
+        assert_eq!(counts(None, TargetRows::None), (tasks + 1, labels));
+        assert_eq!(
+            counts(None, TargetRows::All),
+            (tasks + 2, labels + 5 * OUTPUTS)
+        );
+        assert_eq!(
+            counts(Some(&[Stage::Explore]), TargetRows::None),
+            (tasks, labels - own)
+        );
+        assert_eq!(counts(Some(&[Stage::Exploit]), TargetRows::None), (1, own));
+        assert_eq!(counts(Some(&[]), TargetRows::None), (0, 0));
+        let without: usize = (0..4)
+            .map(|fold| counts(Some(&[]), TargetRows::Without(fold)).1)
+            .sum();
+        assert_eq!(without, 3 * 5 * OUTPUTS);
+    }
+}

@@ -1,0 +1,18 @@
+//! Least squares on sufficient statistics: one task by ridge regression, many by one map, and what is known afterwards.
+
+mod belief;
+mod conjugate;
+mod gram_root;
+mod kronecker;
+mod ridge;
+
+pub use belief::Belief;
+pub(crate) use belief::least_noises;
+#[cfg(test)]
+pub(crate) use conjugate::CG_TOLERANCE;
+pub(crate) use conjugate::{Kronecker, Roots};
+pub(crate) use gram_root::GramRoot;
+pub(crate) use kronecker::{Observation, Problem, add_ridge};
+pub use kronecker::{Projected, ridge_map};
+pub use ridge::{RidgeFit, ridge};
+pub(crate) use ridge::{RidgeSolver, Spectrum};

@@ -1,0 +1,114 @@
+//! What competes for a target: a way to predict it, and how it does on rows it has not seen.
+
+use serde::{Deserialize, Serialize};
+
+use super::Predictor;
+use crate::data::{Statistics, TaskData};
+use crate::error::Result;
+use crate::regression::Belief;
+use crate::regression::GramRoot;
+
+/// Part of the labels' squares that is rounding, not error.
+const ROUNDING: f64 = 1e-12;
+
+/// One way to predict a target.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The predictor, fitted to all rows of the target.
+    pub predictor: Predictor,
+    /// What is known of each output's function, on the features; empty where a network stands between.
+    pub beliefs: Vec<Belief>,
+    /// What is expected of it before any fold is looked at, relative to target-only: its odds.
+    pub odds: f64,
+    /// How it does on folds of the target's rows that were left out; empty where there are too few rows.
+    pub held_out: Vec<HeldOut>,
+}
+
+/// How a candidate fitted without a fold does on it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The fold.
+    pub fold: usize,
+    /// Logarithm of the density that it gives to the labels of the fold.
+    pub log_density: f64,
+    /// Sum of its squared errors.
+    pub squares: f64,
+    /// For each output, the sum over rows of the variance of what it expects.
+    pub variances: Vec<f64>,
+    /// Its coefficients on the features, one vector an output; empty where a network stands between.
+    pub coefficients: Vec<Vec<f64>>,
+}
+
+impl HeldOut {
+    /// Judges what is known without a fold, one belief an output, on the rows of the fold, whose log density counts
+    /// by `weight`. The coefficients are those of the beliefs.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub(crate) fn judge(
+        fold: usize,
+        beliefs: &[Belief],
+        unseen: &Statistics,
+        weight: f64,
+    ) -> Result<Self> {
+        let roots: Vec<GramRoot> = (0..beliefs.len())
+            .map(|output| GramRoot::of(unseen, output))
+            .collect();
+        Self::judge_on(fold, beliefs, (unseen, &roots), weight)
+    }
+
+    /// The same with the roots of the fold's Gram matrix for each output at hand.
+    pub(crate) fn judge_on(
+        fold: usize,
+        beliefs: &[Belief],
+        (unseen, roots): (&Statistics, &[GramRoot]),
+        weight: f64,
+    ) -> Result<Self> {
+        let (mut log_density, mut squares) = (0.0, 0.0);
+        for (output, (belief, root)) in beliefs.iter().zip(roots).enumerate() {
+            log_density += weight * belief.log_density(root)?;
+            squares += unseen.residual(output, &belief.mean).max(0.0);
+        }
+        let variance = |belief: &Belief| belief.variance_on(unseen).max(0.0);
+        Ok(Self {
+            fold,
+            log_density,
+            squares,
+            variances: beliefs.iter().map(variance).collect(),
+            coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+        })
+    }
+}
+
+impl Candidate {
+    /// The same with the mean squared error on the folds left out noted in its predictor; differences at
+    /// the level of rounding are no differences.
+    pub(crate) fn scored(mut self, data: &TaskData, target: usize) -> Self {
+        if self.held_out.is_empty() {
+            return self;
+        }
+        let (mut labels, mut label_squares) = (0, 0.0);
+        for one in &self.held_out {
+            let rows = &data.targets()[target].folds[one.fold];
+            labels += rows.count() * rows.outputs();
+            label_squares += (0..rows.outputs()).map(|o| rows.square(o)).sum::<f64>();
+        }
+        let total: f64 = self.held_out.iter().map(|one| one.squares).sum();
+        let known = if total.is_nan() { f64::INFINITY } else { total };
+        self.predictor.held_out = Some(known.max(ROUNDING * label_squares) / labels.max(1) as f64);
+        self
+    }
+
+    /// Logarithm of the density of all folds left out.
+    pub(super) fn log_density(&self) -> Option<f64> {
+        if self.held_out.is_empty() {
+            return None;
+        }
+        let total: f64 = self.held_out.iter().map(|one| one.log_density).sum();
+        Some(if total.is_nan() {
+            f64::NEG_INFINITY
+        } else {
+            total
+        })
+    }
+}

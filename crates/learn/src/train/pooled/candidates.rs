@@ -1,0 +1,288 @@
+//! What competes for a target: what source tasks have in common, updated by its rows, and its rows alone.
+
+use super::{Pooled, graded};
+use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Basis, Pool, row_weight};
+use crate::model::Representation as _;
+use crate::regression::Belief;
+use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
+
+/// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
+/// do not have among themselves, there are none.
+const ODDS: f64 = 3000.0;
+
+/// What a target's row counts for beside source tasks: all of it, or less where a model of some rows does not hold for those left out.
+/// Each is as probable beforehand as it is large.
+const ROW_WEIGHTS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
+/// What all rows together count for at least, where a row counts for less than one.
+const LEAST_ROWS: f64 = 2.0;
+
+/// What a pool makes of a target's rows, and how it does on folds left out.
+struct Learnt {
+    belief: Belief,
+    /// How probable it is that the target is like the source tasks.
+    alike: f64,
+    held_out: Vec<HeldOut>,
+}
+
+impl Pooled {
+    /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
+    pub(super) fn held_out_density(
+        &self,
+        data: &TaskData,
+        pool: &Pool,
+        seen: TargetRows,
+    ) -> Result<f64> {
+        let mut total = 0.0;
+        for target in 0..pool.targets.len() {
+            let folds: Vec<usize> = (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)).collect();
+            let learnt = learn(data, pool, target, &folds, seen)?;
+            let judged = learnt.iter().flat_map(|one| &one.held_out);
+            total += judged.map(|one| one.log_density).sum::<f64>();
+        }
+        Ok(total)
+    }
+
+    /// What source tasks make of an output of the target's rows, with how that does on folds left out: the mean over the sets of
+    /// features.
+    pub(super) fn shared(
+        &self,
+        data: &TaskData,
+        pool: &Pool,
+        target: usize,
+    ) -> Result<Option<Candidate>> {
+        let folds = guard::comparable_folds(data, target).unwrap_or_default();
+        let Some(learnt) = learn(data, pool, target, &folds, TargetRows::All)? else {
+            return Ok(None);
+        };
+        let odds = |alike: f64| 1.0 + (ODDS - 1.0) * alike;
+        let kind = PredictorKind::Shared;
+        let d = data.feature_dim();
+        if pool.basis.network.is_some() {
+            let unplaced = |judged: HeldOut| HeldOut {
+                coefficients: Vec::new(),
+                ..judged
+            };
+            let candidate = Candidate {
+                predictor: unpick(data, pool, &learnt.belief.mean),
+                beliefs: Vec::new(),
+                odds: odds(learnt.alike),
+                held_out: learnt.held_out.into_iter().map(unplaced).collect(),
+            };
+            return Ok(Some(candidate));
+        }
+        let mut ways = vec![learnt.placed(&pool.basis.columns, d)];
+        // Without folds to tell sets apart, the first stands for all.
+        for other in pool.others.iter().filter(|_| !folds.is_empty()) {
+            let learnt = learn(data, other, target, &folds, TargetRows::All)?;
+            ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
+        }
+        let even = vec![1.0; ways.len()];
+        let left_out = left_out(data, target, &folds, pool.output);
+        let learnt = blend(&ways, &even, |at| &left_out[at])?;
+        let odds = odds(learnt.alike);
+        Ok(Some(learnt.candidate(kind, odds)))
+    }
+
+    /// What an output of a target's rows gives by itself: the mean over the sets of features, by how well each foretells rows left out.
+    pub(super) fn own(&self, data: &TaskData, target: usize, output: usize) -> Result<Candidate> {
+        let folds = guard::comparable_folds(data, target).unwrap_or_default();
+        let ways = self
+            .bases(data.feature_dim())
+            .iter()
+            .map(|(_, basis)| self.own_on(data, (target, output), basis, &folds))
+            .collect::<Result<Vec<_>>>()?;
+        if ways.is_empty() {
+            return Err(Error::setting("sets", "is empty: name at least one"));
+        }
+        let even = vec![1.0; ways.len()];
+        let left_out = left_out(data, target, &folds, output);
+        let learnt = blend(&ways, &even, |at| &left_out[at])?;
+        Ok(learnt.candidate(PredictorKind::TargetOnly, 1.0))
+    }
+
+    /// The same on one set of features.
+    fn own_on(
+        &self,
+        data: &TaskData,
+        (target, output): (usize, usize),
+        basis: &Basis,
+        folds: &[usize],
+    ) -> Result<Learnt> {
+        let rows = |wanted: &dyn Fn(usize) -> bool| {
+            let mut total = Statistics::new(basis.columns.len(), data.outputs());
+            let entry = &data.targets()[target];
+            for (fold, statistics) in entry.folds.iter().enumerate() {
+                if wanted(fold) {
+                    total.merge(&statistics.pick(&basis.columns)?)?;
+                }
+            }
+            Ok::<_, Error>(total.of_output(output))
+        };
+        let weight = row_weight(data.target_rows(target), self.worth);
+        let held_out = folds.iter().map(|&fold| {
+            let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
+            HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)
+        });
+        let learnt = Learnt {
+            held_out: held_out.collect::<Result<_>>()?,
+            belief: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
+            alike: 0.0,
+        };
+        Ok(learnt.placed(&basis.columns, data.feature_dim()))
+    }
+}
+
+impl Learnt {
+    /// The same with coefficients on all features.
+    fn placed(self, columns: &[usize], d: usize) -> Self {
+        let judged = self.held_out.iter();
+        Self {
+            belief: self.belief.placed(columns, d),
+            held_out: judged.map(|one| placed(one, columns, d)).collect(),
+            ..self
+        }
+    }
+
+    /// The same as a candidate on the features.
+    fn candidate(self, kind: PredictorKind, odds: f64) -> Candidate {
+        Candidate {
+            predictor: Predictor {
+                kind,
+                coefficients: vec![self.belief.mean.clone()],
+                head: None,
+                held_out: None,
+            },
+            beliefs: vec![self.belief],
+            odds,
+            held_out: self.held_out,
+        }
+    }
+}
+
+/// What a pool makes of the folds of a target's rows that are seen, the mean over what a row may count for, and how that does on some
+/// of them left out; nothing where it knows no source task of the target's kind.
+fn learn(
+    data: &TaskData,
+    pool: &Pool,
+    target: usize,
+    folds: &[usize],
+    seen: TargetRows,
+) -> Result<Option<Learnt>> {
+    let Some(prior) = pool.prior(target) else {
+        return Ok(None);
+    };
+    // Without folds to tell weights apart, every row counts in full.
+    let n = data.target_rows(target);
+    let most = if folds.is_empty() { 0.0 } else { n as f64 };
+    let low = ROW_WEIGHTS.partition_point(|weight| weight * most >= LEAST_ROWS);
+    let weights = &ROW_WEIGHTS[..low.max(1)];
+    let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
+    let told = prior.told(&rows, 0, weights)?.into_iter();
+    let mut ways: Vec<Learnt> = told
+        .map(|told| Learnt {
+            belief: told.belief,
+            alike: told.alike,
+            held_out: Vec::with_capacity(folds.len()),
+        })
+        .collect();
+    let counted = row_weight(n, pool.worth);
+    let mut left_out = Vec::with_capacity(folds.len());
+    for &fold in folds {
+        let unseen = pool.target_statistics(data, target, |at| at == fold)?;
+        let rest = pool.target_statistics(data, target, |at| at != fold && seen.sees(at))?;
+        for (way, told) in ways.iter_mut().zip(prior.told(&rest, 0, weights)?) {
+            let judged = HeldOut::judge(fold, &[told.belief], &unseen, counted)?;
+            way.held_out.push(judged);
+        }
+        left_out.push(unseen);
+    }
+    blend(&ways, weights, |at| &left_out[at]).map(Some)
+}
+
+/// The mean of ways to learn the same, by how probable each is beforehand and how well it foretells the folds left out.
+fn blend<'a>(
+    ways: &[Learnt],
+    probabilities: &[f64],
+    folds: impl Fn(usize) -> &'a Statistics,
+) -> Result<Learnt> {
+    let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
+    let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
+    let shared = || shares.iter().copied().zip(ways);
+    let parts: Vec<(f64, &Belief)> = shared().map(|(share, way)| (share, &way.belief)).collect();
+    Ok(Learnt {
+        belief: Belief::mean_of(&parts),
+        alike: shared().map(|(share, way)| share * way.alike).sum(),
+        held_out,
+    })
+}
+
+/// The same with coefficients on all features.
+fn placed(judged: &HeldOut, columns: &[usize], d: usize) -> HeldOut {
+    let place = |values: &Vec<f64>| {
+        let mut all = vec![0.0; d];
+        for (&column, &value) in columns.iter().zip(values) {
+            all[column] = value;
+        }
+        all
+    };
+    HeldOut {
+        coefficients: judged.coefficients.iter().map(place).collect(),
+        ..judged.clone()
+    }
+}
+
+/// Folds of a target's rows with one output.
+fn left_out(data: &TaskData, target: usize, folds: &[usize], output: usize) -> Vec<Statistics> {
+    let all = &data.targets()[target].folds;
+    folds
+        .iter()
+        .map(|&fold| all[fold].of_output(output))
+        .collect()
+}
+
+/// One candidate for all outputs. It is expected to do well where it is for every one of them.
+pub(super) fn together(by_output: Vec<Candidate>) -> Option<Candidate> {
+    by_output.into_iter().reduce(|mut all, one| {
+        all.predictor
+            .coefficients
+            .extend(one.predictor.coefficients);
+        if let (Some(head), Some(other)) = (&mut all.predictor.head, one.predictor.head) {
+            head.coefficients.extend(other.coefficients);
+        }
+        all.beliefs.extend(one.beliefs);
+        all.odds = all.odds.min(one.odds);
+        for (fold, other) in all.held_out.iter_mut().zip(one.held_out) {
+            fold.log_density += other.log_density;
+            fold.squares += other.squares;
+            fold.variances.extend(other.variances);
+            fold.coefficients.extend(other.coefficients);
+        }
+        all
+    })
+}
+
+/// Coefficients on the basis of a pool as a predictor.
+fn unpick(data: &TaskData, pool: &Pool, learnt: &[f64]) -> Predictor {
+    let d = data.feature_dim();
+    let mut on_features = vec![0.0; d];
+    let width = pool.basis.network.as_ref().map_or(0, |phi| phi.dim());
+    let mut on_network = vec![0.0; width];
+    for (&column, &value) in pool.basis.columns.iter().zip(learnt) {
+        if column < d {
+            on_features[column] = value;
+        } else {
+            on_network[column - d] = value;
+        }
+    }
+    Predictor {
+        kind: PredictorKind::Shared,
+        coefficients: vec![on_features],
+        head: pool.basis.network.as_ref().map(|phi| Head {
+            representation: phi.clone(),
+            coefficients: vec![on_network],
+        }),
+        held_out: None,
+    }
+}

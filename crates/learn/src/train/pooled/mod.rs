@@ -1,0 +1,318 @@
+//! Partial pooling: tasks whose known features are alike have functions that are alike.
+//!
+//! Where tasks come with known parameters (the wind a drone flew in, which drone, which axis), a
+//! task's function is what its features say plus something of its own. Tasks that share features are
+//! a family; how much they share, for each group of input features, is learnt from all of them. A
+//! target with known features then starts from what its family has in common, and its own rows decide
+//! how far it departs from there.
+
+mod candidates;
+mod graded;
+mod over;
+mod plan;
+
+use faer::Mat;
+use serde::{Deserialize, Serialize};
+
+pub use crate::hierarchy::{Pool, PoolTask, Posterior, Prior};
+pub use over::PooledOver;
+pub use plan::{Candidate as SourceTask, allocate};
+
+use super::guard::{self, Candidate};
+use super::{Fitted, TrainContext, Trainer};
+use crate::data::{TargetRows, TaskData};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Basis, Families, Piles};
+use crate::linalg;
+use crate::model::{FitReport, Linear, Model, Phi, Representation as _, Structure, TaskMap};
+
+/// A choice of feature groups.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureSet {
+    /// Its name.
+    pub name: String,
+    /// The groups in use.
+    pub groups: Vec<usize>,
+}
+
+/// The oracle of partial pooling, for targets whose features are known.
+///
+/// ```
+/// use taskscout::data::{Samples, Stage, TaskData};
+/// use taskscout::train::{Pooled, TrainContext, Trainer as _};
+///
+/// // Two winds of one drone, and a third that is the target: drag grows with the wind.
+/// let mut data = TaskData::new(2, 1, 2);
+/// data.add_target("middle", vec![1.0, 0.5])?;
+/// let rows = |wind: f64, n: usize| {
+///     let x: Vec<f64> = (0..n).flat_map(|i| [1.0, (i as f64).sin()]).collect();
+///     let y = x.chunks(2).map(|x| -wind - 0.3 * x[1]).collect();
+///     Samples::new(x, 2, y, 1)
+/// };
+/// data.add(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
+/// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
+/// data.add_target_rows(0, &rows(0.5, 8)?)?;
+/// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
+/// let model = oracle.model(&data, &TrainContext::default())?;
+/// let force = oracle.shared_candidate(&data, &model, 0)?;
+/// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
+/// # Ok::<(), taskscout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pooled {
+    /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
+    /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
+    pub groups: Vec<usize>,
+    /// Sets of groups, of which the one that gives held-out rows of the targets the largest density is
+    /// taken; all groups if empty.
+    pub sets: Vec<FeatureSet>,
+    /// Rows past which more of the same task tell little new: `n` rows count as `n / (1 + n / worth)`.
+    /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
+    pub worth: f64,
+}
+
+impl Default for Pooled {
+    fn default() -> Self {
+        Self {
+            groups: Vec::new(),
+            sets: Vec::new(),
+            worth: 150.0,
+        }
+    }
+}
+
+impl Pooled {
+    /// Checks the settings against a number of features.
+    ///
+    /// # Errors
+    /// The first setting that does not fit, by its key.
+    pub fn validate(&self, features: usize) -> Result<()> {
+        if !self.groups.is_empty() && self.groups.iter().sum::<usize>() != features {
+            return Err(Error::setting(
+                "groups",
+                format!(
+                    "have {} features in all, but rows have {features}: name the size of every group",
+                    self.groups.iter().sum::<usize>()
+                ),
+            ));
+        }
+        if !(self.worth > 0.0 && self.worth.is_finite()) {
+            return Err(Error::setting(
+                "worth",
+                format!("is {}: give a finite number of rows above 0", self.worth),
+            ));
+        }
+        let count = self.groups.len().max(1);
+        for set in &self.sets {
+            let rising = set.groups.is_sorted_by(|a, b| a < b);
+            if set.groups.is_empty() || !rising || set.groups.iter().any(|&at| at >= count) {
+                return Err(Error::setting(
+                    "sets",
+                    format!(
+                        "has `{}` with groups {:?}: name some of the {count} groups, rising",
+                        set.name, set.groups
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// All bases to choose from, with their names.
+    fn bases(&self, features: usize) -> Vec<(String, Basis)> {
+        let sizes = if self.groups.is_empty() {
+            vec![features]
+        } else {
+            self.groups.clone()
+        };
+        let whole = FeatureSet {
+            name: "all features".into(),
+            groups: (0..sizes.len()).collect(),
+        };
+        let sets = if self.sets.is_empty() {
+            std::slice::from_ref(&whole)
+        } else {
+            &self.sets
+        };
+        let basis = |set: &FeatureSet| {
+            let (mut columns, mut groups, mut start) = (Vec::new(), Vec::new(), 0);
+            for (group, size) in sizes.iter().enumerate() {
+                if let Some(place) = set.groups.iter().position(|&at| at == group) {
+                    columns.extend(start..start + size);
+                    groups.extend(std::iter::repeat_n(place, *size));
+                }
+                start += size;
+            }
+            let network = None;
+            (
+                set.name.clone(),
+                Basis {
+                    network,
+                    columns,
+                    groups,
+                },
+            )
+        };
+        sets.iter().map(basis).collect()
+    }
+
+    /// A pool an output, all on the basis that held-out rows of the targets speak for.
+    fn best(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        bases: Vec<(String, Basis)>,
+    ) -> Result<(String, Vec<Pool>)> {
+        let piles = Piles::of(data, context.stages.as_deref());
+        let several = bases.len() > 1;
+        let mut pools = Vec::with_capacity(bases.len());
+        for (name, basis) in bases {
+            let fit = |output| {
+                let of_output = (basis.clone(), output);
+                Pool::fit(data, &piles, of_output, self.worth, Families::OfTargets)
+            };
+            let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
+            let mut density = 0.0;
+            for pool in by_output.iter().filter(|_| several) {
+                density += self.held_out_density(data, pool, context.targets)?;
+            }
+            let density = if density.is_nan() {
+                f64::NEG_INFINITY
+            } else {
+                density
+            };
+            pools.push((density, name, by_output));
+        }
+        // A stable order: of pools that do as well the first one is taken.
+        pools.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let mut pools = pools.into_iter();
+        let Some((_, name, mut best)) = pools.next() else {
+            return Err(Error::setting("sets", "is empty: name at least one"));
+        };
+        for (.., others) in pools {
+            for (pool, other) in best.iter_mut().zip(others) {
+                pool.others.push(other);
+            }
+        }
+        Ok((name, best))
+    }
+
+    fn hierarchy(&self, data: &TaskData, (name, pools): (String, Vec<Pool>)) -> Result<Model> {
+        let Some(first) = pools.first() else {
+            return Err(Error::setting("outputs", "is 0: a task has at least one"));
+        };
+        let (d, task_dim) = (data.feature_dim(), data.task_dim());
+        let maps: Vec<Mat<f64>> = pools.iter().map(|pool| pool.map(task_dim)).collect();
+        let columns = task_dim * maps.len();
+        let map = Mat::from_fn(first.basis.columns.len(), columns, |i, j| {
+            maps[j / task_dim][(i, j % task_dim)]
+        });
+        let (representation, map) = match &first.basis.network {
+            None => {
+                let columns = &first.basis.columns;
+                let selection = Mat::from_fn(d, columns.len(), |i, j| {
+                    f64::from(u8::from(columns[j] == i))
+                });
+                (Phi::Linear(Linear::from_matrix(selection)?), map)
+            }
+            Some(phi) => {
+                let own = map.as_ref().subrows(map.nrows() - phi.dim(), phi.dim());
+                (phi.clone(), own.to_owned())
+            }
+        };
+        let spectrum = linalg::svd(map.as_ref(), "what families have in common")?.s;
+        let labels = data.source_rows();
+        let noises = pools.iter().map(Pool::noise);
+        let noise = noises.sum::<f64>() / pools.len() as f64;
+        Ok(Model {
+            representation,
+            map: TaskMap::new(map, task_dim),
+            spectrum,
+            noise,
+            report: FitReport {
+                iterations: 0,
+                converged: true,
+                objective: f64::NAN,
+                residual: f64::NAN,
+                lambda: f64::NAN,
+                freedom: f64::NAN,
+                evidence: f64::NAN,
+                conditions: [f64::NAN; 2],
+                labels,
+                trace: Vec::new(),
+                notes: vec![format!("learnt on {name}")],
+            },
+            start: None,
+            structure: Structure::Hierarchical(pools),
+        })
+    }
+}
+
+impl Trainer for Pooled {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+        self.validate(data.feature_dim())?;
+        let best = self.best(data, context, self.bases(data.feature_dim()))?;
+        self.fitted(data, context, self.hierarchy(data, best)?)
+    }
+
+    fn target_only(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        target: usize,
+    ) -> Result<Vec<Candidate>> {
+        guard::check_rows(data, target)?;
+        let key = (target, TargetRows::All, data.target_rows(target));
+        let own = || self.own_candidate(data, target);
+        Ok(vec![context.memo.candidate(key, own)?])
+    }
+}
+
+impl Pooled {
+    /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
+    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<Fitted> {
+        let propose = |&target: &usize| {
+            let shared = self.shared_candidate(data, &model, target)?;
+            let own = self.target_only(data, context, target)?;
+            Ok(shared.into_iter().chain(own).collect())
+        };
+        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
+        Ok(Fitted {
+            candidates,
+            ..model.into()
+        })
+    }
+
+    /// What source tasks say of a target, updated by its rows, with how that does on rows left out; nothing where no
+    /// source task is related to it.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn shared_candidate(
+        &self,
+        data: &TaskData,
+        model: &Model,
+        target: usize,
+    ) -> Result<Option<Candidate>> {
+        let pools = model.structure.pools().iter();
+        let by_output: Option<Vec<Candidate>> = pools
+            .map(|pool| self.shared(data, pool, target))
+            .collect::<Result<_>>()?;
+        let all = by_output.and_then(candidates::together);
+        Ok(all.map(|all| all.scored(data, target)))
+    }
+
+    /// What a target's rows say by themselves, with how that does on rows left out.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+        let outputs = 0..data.outputs();
+        let by_output = outputs.map(|output| self.own(data, target, output));
+        let all = candidates::together(by_output.collect::<Result<_>>()?);
+        let all = all.ok_or_else(|| Error::setting("outputs", "is 0: a task has at least one"))?;
+        Ok(all.scored(data, target))
+    }
+}

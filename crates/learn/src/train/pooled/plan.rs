@@ -1,0 +1,256 @@
+//! Which related tasks to sample: the rows that take most of the doubt about the targets away.
+//!
+//! Before the target's own rows, doubt about its function is doubt about what its family has in
+//! common. For a group of features with precisions `Λ` of the shared task features and `λ` of the
+//! residuals, `n_t` rows of task `t` with features `u_t` leave the variance
+//!
+//! ```text
+//! u_0ᵀ ( Λ + Σ_t u_t u_tᵀ / (1/λ + σ² / (n_t e)) )⁻¹ u_0
+//! ```
+//!
+//! where `e` is the mean square of a feature: the variance of a design for one target, with a prior,
+//! and with tasks that cannot tell more of the family than what is not their own. Rows are handed out a
+//! few at a time to the task that lowers it most.
+
+use faer::Mat;
+
+use super::Pool;
+use crate::error::Result;
+use crate::linalg;
+
+/// Portions that a budget is handed out in.
+const PORTIONS: usize = 100;
+
+/// A group of features, as far as a plan needs it.
+struct Group {
+    /// Its share in the squares of a prediction, over the noise variance.
+    weight: f64,
+    /// Mean square of one feature, over the noise variance.
+    size: f64,
+    /// Precisions of the shared task features.
+    shared: Vec<f64>,
+    /// Variance of a coefficient of a task's own.
+    own: f64,
+}
+
+/// A family that a plan is made in.
+struct Ground {
+    groups: Vec<Group>,
+    /// Task features in use.
+    features: Vec<usize>,
+    /// Those of the target.
+    target: Vec<f64>,
+    worth: f64,
+}
+
+/// A source task that rows may be asked of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Its task features.
+    pub features: Vec<f64>,
+    /// Rows that it has given already.
+    pub rows: usize,
+    /// Rows that it has left.
+    pub left: usize,
+}
+
+/// How a budget serves the targets best: rows for each candidate, fewer than the budget where related tasks
+/// have no more left. `pools` are what has been learnt so far, one an output; without any, tasks are taken to be as
+/// alike as their features.
+pub fn allocate(
+    pools: &[Pool],
+    targets: &[Vec<f64>],
+    candidates: &[Candidate],
+    budget: usize,
+) -> Result<Vec<usize>> {
+    let mut grounds = Vec::with_capacity(targets.len() * pools.len().max(1));
+    for (index, target) in targets.iter().enumerate() {
+        let known: Vec<Ground> = pools
+            .iter()
+            .filter_map(|pool| Ground::of(pool, index, target))
+            .collect();
+        if known.is_empty() {
+            grounds.push(Ground::guess(target, candidates));
+        }
+        grounds.extend(known);
+    }
+    let portion = budget.div_ceil(PORTIONS).max(1);
+    let mut rows: Vec<usize> = candidates.iter().map(|c| c.rows).collect();
+    let mut out = vec![0; candidates.len()];
+    let mut left = budget;
+    while left > 0 {
+        let now = |index: usize| portion.min(left).min(candidates[index].left - out[index]);
+        let doubts = grounds
+            .iter()
+            .map(|ground| ground.doubts(candidates, &rows))
+            .collect::<Result<Vec<_>>>()?;
+        let mut best: Option<(f64, usize)> = None;
+        for (index, candidate) in candidates.iter().enumerate() {
+            if now(index) == 0 || !grounds.iter().any(|ground| ground.has(candidate)) {
+                continue;
+            }
+            let change = (rows[index], rows[index] + now(index));
+            let gains = grounds
+                .iter()
+                .zip(&doubts)
+                .map(|(ground, doubts)| ground.gain(doubts, candidate, change));
+            let gain = gains.sum::<f64>() / now(index) as f64;
+            if best.is_none_or(|(most, _)| gain > most * (1.0 + 1e-9)) {
+                best = Some((gain, index));
+            }
+        }
+        let Some((_, index)) = best else { break };
+        let now = now(index);
+        rows[index] += now;
+        out[index] += now;
+        left -= now;
+    }
+    Ok(out)
+}
+
+/// What rows leave open of a group of features.
+struct Doubt {
+    /// Covariance of the shared part, over the family's task features.
+    covariance: Mat<f64>,
+    /// The same times the target's features.
+    of_target: Vec<f64>,
+}
+
+impl Ground {
+    /// What a pool knows of a target's family.
+    fn of(pool: &Pool, index: usize, target: &[f64]) -> Option<Self> {
+        let (family, _) = pool.targets.get(index)?.as_ref()?;
+        let family = &pool.families[*family];
+        let component = &family.component;
+        let (own, shared) = component
+            .precisions
+            .split_last()
+            .map_or((&[][..], &[][..]), |(own, shared)| (own.as_slice(), shared));
+        let groups = (0..own.len()).map(|group| {
+            let of_group = component.groups.iter().zip(&component.sizes);
+            let sizes: Vec<f64> = of_group
+                .filter(|(at, _)| **at == group)
+                .map(|(_, size)| *size)
+                .collect();
+            let weight: f64 = sizes.iter().sum();
+            let weight = weight / component.noise;
+            Group {
+                weight,
+                size: weight / sizes.len().max(1) as f64,
+                shared: shared.iter().map(|row| row[group]).collect(),
+                own: 1.0 / own[group],
+            }
+        });
+        Some(Self {
+            groups: groups.collect(),
+            target: family.shared.iter().map(|&i| target[i]).collect(),
+            features: family.shared.clone(),
+            worth: pool.worth,
+        })
+    }
+
+    /// Before anything is known: features of tasks say all but a tenth, in a scale of their own.
+    fn guess(target: &[f64], candidates: &[Candidate]) -> Self {
+        let mut features: Vec<usize> = (0..target.len())
+            .filter(|&i| target[i].abs() > 0.0)
+            .collect();
+        // What the target's related tasks have besides is part of their family.
+        loop {
+            let meets = |candidate: &&Candidate| {
+                features.iter().any(|&i| candidate.features[i].abs() > 0.0)
+            };
+            let mut wider: Vec<usize> = candidates
+                .iter()
+                .filter(meets)
+                .flat_map(|candidate| {
+                    (0..candidate.features.len()).filter(|&i| candidate.features[i].abs() > 0.0)
+                })
+                .chain(features.iter().copied())
+                .collect();
+            wider.sort_unstable();
+            wider.dedup();
+            if wider == features {
+                break;
+            }
+            features = wider;
+        }
+        let size = |i: &usize| {
+            let squares = candidates.iter().map(|c| c.features[*i].powi(2));
+            squares.fold(target[*i].powi(2), f64::max).max(1e-12)
+        };
+        Self {
+            groups: vec![Group {
+                weight: 1.0,
+                size: 1.0,
+                shared: features.iter().map(size).collect(),
+                own: 0.1,
+            }],
+            target: features.iter().map(|&i| target[i]).collect(),
+            features,
+            worth: super::Pooled::default().worth,
+        }
+    }
+
+    /// Whether a task is of the family.
+    fn has(&self, candidate: &Candidate) -> bool {
+        self.features
+            .iter()
+            .any(|&index| candidate.features[index].abs() > 0.0)
+    }
+
+    /// A task's features, those of the family.
+    fn part(&self, features: &[f64]) -> Vec<f64> {
+        self.features.iter().map(|&index| features[index]).collect()
+    }
+
+    /// What `n` rows of a task tell of what its family shares.
+    fn told(&self, group: &Group, n: usize) -> f64 {
+        if n == 0 {
+            return 0.0;
+        }
+        let counted = n as f64 / (1.0 + n as f64 / self.worth);
+        1.0 / (group.own + 1.0 / (counted * group.size))
+    }
+
+    /// What rows of the candidates leave open, by group.
+    fn doubts(&self, candidates: &[Candidate], rows: &[usize]) -> Result<Vec<Doubt>> {
+        let q = self.features.len();
+        let doubt = |group: &Group| {
+            let mut matrix = Mat::<f64>::zeros(q, q);
+            (0..q).for_each(|i| matrix[(i, i)] = group.shared[i]);
+            for (candidate, &n) in candidates.iter().zip(rows) {
+                let told = self.told(group, n);
+                if told > 0.0 {
+                    let u = self.part(&candidate.features);
+                    for j in 0..q {
+                        (0..q).for_each(|i| matrix[(i, j)] += told * u[i] * u[j]);
+                    }
+                }
+            }
+            let factor = linalg::cholesky(matrix.as_ref(), "what rows tell of a family")?;
+            let covariance = factor.solve(Mat::identity(q, q).as_ref());
+            let of_target = linalg::apply(covariance.as_ref(), &self.target);
+            Ok(Doubt {
+                covariance,
+                of_target,
+            })
+        };
+        self.groups.iter().map(doubt).collect()
+    }
+
+    /// By how much more rows of a candidate lower the doubt about the target, in units of the noise.
+    fn gain(&self, doubts: &[Doubt], candidate: &Candidate, (from, to): (usize, usize)) -> f64 {
+        let u = self.part(&candidate.features);
+        let gain = |(group, doubt): (&Group, &Doubt)| {
+            // A matrix that grows by `t u uᵀ` (Sherman and Morrison).
+            let more = self.told(group, to) - self.told(group, from);
+            let seen = linalg::dot(&u, &doubt.of_target);
+            let open = linalg::quadratic(doubt.covariance.as_ref(), &u);
+            group.weight * more * seen * seen / (1.0 + more * open)
+        };
+        self.groups.iter().zip(doubts).map(gain).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

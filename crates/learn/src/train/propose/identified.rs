@@ -1,0 +1,129 @@
+//! The candidate that is a member of the source family.
+
+use super::FoldFit;
+use crate::data::{Statistics, TargetRows, TaskData};
+use crate::error::Result;
+use crate::identify::Identified;
+use crate::model::{Phi, Representation as _};
+use crate::regression::Belief;
+use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
+
+/// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
+/// noisy rows held out do.
+const LEAST_ODDS: f64 = 0.1;
+const MOST_ODDS: f64 = 40.0;
+
+/// A member of the source family, and the representation that its coefficients are on: none for
+/// the features themselves.
+#[derive(Debug, Clone)]
+pub struct Member {
+    /// What was found.
+    pub identified: Identified,
+    /// What is known of its function, one belief an output.
+    pub beliefs: Vec<Belief>,
+    /// `φ`.
+    pub basis: Option<Phi>,
+}
+
+/// What some rows of a target say about its parameters, given a representation; nothing where the
+/// space or the data do not allow to tell.
+type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<Member>>;
+
+/// The candidate with how it does on folds left out, and what was found of its parameters.
+pub fn candidate(
+    data: &TaskData,
+    target: usize,
+    representation: &Phi,
+    folds: &[FoldFit],
+    identify: Identify<'_>,
+) -> Result<Option<(Option<Candidate>, Identified)>> {
+    let Some(member) = identify(TargetRows::All, representation)? else {
+        return Ok(None);
+    };
+    let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
+    let mut held_out = Vec::new();
+    if comparable(data, target, &fitted) {
+        for fit in folds {
+            let rows = TargetRows::Without(fit.fold);
+            // What cannot be found without a fold cannot be judged.
+            let Some(found) = identify(rows, &fit.representation)? else {
+                return Ok(Some((None, member.identified)));
+            };
+            held_out.push(judge(data, target, fit.fold, &found)?);
+        }
+    }
+    let candidate = Candidate {
+        predictor: predictor(data, &member),
+        beliefs: on_features(&member).unwrap_or_default(),
+        odds: member
+            .identified
+            .log_odds
+            .exp()
+            .clamp(LEAST_ODDS, MOST_ODDS),
+        held_out,
+    };
+    let candidate = candidate.scored(data, target);
+    Ok(Some((Some(candidate), member.identified)))
+}
+
+fn judge(data: &TaskData, target: usize, fold: usize, member: &Member) -> Result<HeldOut> {
+    let unseen = under(data, target, fold, member.basis.as_ref())?;
+    let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
+    let coefficients = match &member.basis {
+        None => judged.coefficients,
+        Some(Phi::Linear(linear)) => {
+            let on_features = |c: &Vec<f64>| linear.coefficients(c);
+            judged.coefficients.iter().map(on_features).collect()
+        }
+        Some(_) => Vec::new(),
+    };
+    Ok(HeldOut {
+        coefficients,
+        ..judged
+    })
+}
+
+/// A fold's statistics on what coefficients are on.
+fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Result<Statistics> {
+    let entry = &data.targets()[target];
+    match basis {
+        None => Ok((*entry.folds[fold]).clone()),
+        Some(phi) => phi.statistics(&entry.folds[fold], &entry.rows[fold]),
+    }
+}
+
+/// What is known of the member on the features, where no network stands between.
+fn on_features(member: &Member) -> Option<Vec<Belief>> {
+    match &member.basis {
+        None => Some(member.beliefs.clone()),
+        Some(Phi::Linear(linear)) => Some(
+            member
+                .beliefs
+                .iter()
+                .map(|belief| belief.mapped(linear.matrix()))
+                .collect(),
+        ),
+        Some(_) => None,
+    }
+}
+
+fn predictor(data: &TaskData, member: &Member) -> Predictor {
+    let found = &member.identified.coefficients;
+    let (coefficients, head) = match &member.basis {
+        None => (found.clone(), None),
+        Some(Phi::Linear(linear)) => (found.iter().map(|c| linear.coefficients(c)).collect(), None),
+        Some(phi) => {
+            let head = Head {
+                representation: phi.clone(),
+                coefficients: found.clone(),
+            };
+            (vec![vec![0.0; data.feature_dim()]; found.len()], Some(head))
+        }
+    };
+    Predictor {
+        kind: PredictorKind::Identified,
+        coefficients,
+        head,
+        held_out: None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Ways to predict a target, as trainers and studies propose them to the [guard](super::guard).
+//!
+//! | proposal | learnt from the target |
+//! |---|---|
+//! | target-only | ridge regression on its rows: `d` numbers |
+//! | shared | a head on the shared representation: `k` numbers |
+//! | shared + residual | the same, plus a shrunken ridge fit of what it leaves over |
+//! | identified | which member of the source family it is: `dim w` numbers ([`crate::identify`]) |
+//!
+//! Each comes with how it does on folds of the target's rows that it has not seen. The folds are left out one at a
+//! time, *of the joint fit too*, or the comparison would leak.
+
+mod identified;
+mod on_features;
+mod on_rows;
+
+pub use self::identified::Member;
+pub use self::identified::candidate as identified;
+use super::guard::{self, Candidate};
+use super::{FoldFit, TrainContext};
+use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::error::{Error, Result};
+use crate::model::{Model, Phi};
+
+/// Learns a representation from rows of the target alone, if there is any use for one.
+pub type Alone<'a> = &'a dyn Fn(usize, &TrainContext) -> Result<Option<Phi>>;
+
+/// A matrix is all that a target's own rows are described by.
+fn no_network(_: usize, _: &TrainContext) -> Result<Option<Phi>> {
+    Ok(None)
+}
+
+/// What a target gets with a representation and without one: shared, shared with a residual, and target-only.
+pub(super) fn on_representation(
+    data: &TaskData,
+    context: &TrainContext,
+    target: usize,
+    (model, folds): (&Model, &[FoldFit]),
+    alone: Alone<'_>,
+) -> Result<Vec<Candidate>> {
+    match &model.representation {
+        Phi::Linear(linear) => on_features::candidates(data, target, linear, folds),
+        other => {
+            let folds: Vec<on_rows::Fold<'_>> = folds
+                .iter()
+                .map(|fit| on_rows::Fold {
+                    fold: fit.fold,
+                    shared: Some(&fit.representation),
+                })
+                .collect();
+            let alone = |rows| remembered(context, data, target, rows, alone);
+            on_rows::candidates(data, target, Some(other), &folds, &alone)
+        }
+    }
+}
+
+/// What a target gets from its own rows: ridge regression on its features.
+///
+/// # Errors
+/// A target without rows, or a breakdown of the numerics.
+pub fn target_only(
+    data: &TaskData,
+    context: &TrainContext,
+    target: usize,
+) -> Result<Vec<Candidate>> {
+    target_only_with(data, context, target, &no_network)
+}
+
+/// The same, or a head on a representation learnt from the same rows, whichever does better on rows left out.
+///
+/// # Errors
+/// A target without rows, or a failing fit.
+pub fn target_only_with(
+    data: &TaskData,
+    context: &TrainContext,
+    target: usize,
+    alone: Alone<'_>,
+) -> Result<Vec<Candidate>> {
+    guard::check_rows(data, target)?;
+    let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
+        .map(|fold| on_rows::Fold { fold, shared: None })
+        .collect();
+    let alone = |rows| remembered(context, data, target, rows, alone);
+    on_rows::candidates(data, target, None, &folds, &alone)
+}
+
+/// What was learnt from a target's rows alone; nothing where that diverges.
+fn remembered(
+    context: &TrainContext,
+    data: &TaskData,
+    target: usize,
+    rows: TargetRows,
+    alone: Alone<'_>,
+) -> Result<Option<Phi>> {
+    let key = (target, rows, data.target_rows(target));
+    context.memo.representation(key, || {
+        let own = TrainContext {
+            targets: rows,
+            start: None,
+            ..context.clone()
+        };
+        match alone(target, &own) {
+            Err(Error::Diverged { .. }) => Ok(None),
+            other => other,
+        }
+    })
+}
+
+impl super::Fitted {
+    /// A model with the usual proposals: a head on its representation for each target that the context asks for, with and
+    /// without a residual, beside the target's own rows.
+    ///
+    /// `folds` are representations learnt without a fold of the targets' rows.
+    ///
+    /// # Errors
+    /// A target without rows, or a breakdown of the numerics.
+    pub fn with_heads(
+        data: &TaskData,
+        context: &TrainContext,
+        model: Model,
+        folds: Vec<FoldFit>,
+    ) -> Result<Self> {
+        Self::beside_networks(data, context, (model, folds), &no_network)
+    }
+
+    /// The same for trainers of networks, which may learn one from a target's rows alone: it is what the target would
+    /// have without any sources.
+    ///
+    /// # Errors
+    /// A target without rows, or a failing fit.
+    pub fn beside_networks(
+        data: &TaskData,
+        context: &TrainContext,
+        (model, folds): (Model, Vec<FoldFit>),
+        alone: Alone<'_>,
+    ) -> Result<Self> {
+        let propose = |&target: &usize| {
+            guard::check_rows(data, target)?;
+            on_representation(data, context, target, (&model, &folds), alone)
+        };
+        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
+        Ok(Self {
+            candidates,
+            folds,
+            model,
+        })
+    }
+
+    /// Fits a model and, where the context asks for proposals, the same once more without each fold of the targets' rows:
+    /// all that a trainer with no better way has to do.
+    ///
+    /// ```
+    /// use taskscout::data::TaskData;
+    /// use taskscout::train::{Exact, Fitted, TrainContext, Trainer};
+    ///
+    /// /// The exact trainer with a penalty fixed in advance.
+    /// #[derive(Debug)]
+    /// struct Stiff;
+    ///
+    /// impl Trainer for Stiff {
+    ///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
+    ///         let exact = Exact { lambda: Some(10.0), ..Exact::default() };
+    ///         Fitted::refitting(data, context, |context| exact.model(data, context))
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `fit`.
+    pub fn refitting(
+        data: &TaskData,
+        context: &TrainContext,
+        fit: impl Fn(&TrainContext) -> Result<Model>,
+    ) -> Result<Self> {
+        let model = fit(context)?;
+        let mut folds = Vec::new();
+        for fold in (0..TARGET_FOLDS).filter(|_| context.wants_proposals()) {
+            let without = TrainContext {
+                k: Some(model.dim()),
+                // What was learnt before may have seen the fold.
+                start: None,
+                ..context.without(fold)
+            };
+            folds.push(FoldFit {
+                fold,
+                representation: fit(&without)?.representation,
+            });
+        }
+        Self::with_heads(data, context, model, folds)
+    }
+}

@@ -1,0 +1,122 @@
+//! The candidates where `φ` is a matrix: all of them are coefficients on features, and statistics
+//! are enough to fit and to compare them.
+
+use crate::data::{Statistics, TargetRows, TaskData};
+use crate::error::{Error, Result};
+use crate::model::Linear;
+use crate::regression::GramRoot;
+use crate::regression::RidgeSolver;
+use crate::regression::{Belief, least_noises};
+use crate::train::FoldFit;
+use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
+
+/// A kind of predictor with what it knows, one belief an output.
+type KindFit = (PredictorKind, Vec<Belief>);
+
+/// All candidates for a target, with how they do on folds left out.
+pub(super) fn candidates(
+    data: &TaskData,
+    target: usize,
+    representation: &Linear,
+    folds: &[FoldFit],
+) -> Result<Vec<Candidate>> {
+    let everything = data.target_statistics(target, TargetRows::All)?;
+    let floors = least_noises(&everything);
+    let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation, &floors)?
+        .into_iter()
+        .map(|(kind, beliefs)| Candidate {
+            predictor: Predictor {
+                kind,
+                coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+                head: None,
+                held_out: None,
+            },
+            beliefs,
+            odds: kind.odds(),
+            held_out: Vec::new(),
+        })
+        .collect();
+    let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
+    if comparable(data, target, &held_out) {
+        for fit in folds {
+            let Some(representation) = fit.representation.linear() else {
+                return Err(Error::State(
+                    "an oracle gave a matrix for all rows, but another representation for a fold"
+                        .into(),
+                ));
+            };
+            let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
+            let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
+            let fitted = fit_candidates(&seen, representation, &floors)?;
+            let roots: Vec<GramRoot> = (0..unseen.outputs())
+                .map(|output| GramRoot::of(unseen, output))
+                .collect();
+            for (candidate, (_, beliefs)) in candidates.iter_mut().zip(fitted) {
+                let rows = (unseen, roots.as_slice());
+                let judged = HeldOut::judge_on(fit.fold, &beliefs, rows, 1.0)?;
+                candidate.held_out.push(judged);
+            }
+        }
+    }
+    Ok(candidates
+        .into_iter()
+        .map(|candidate| candidate.scored(data, target))
+        .collect())
+}
+
+/// Fits every kind of predictor to rows of the target, given a representation, with a least noise for each output.
+fn fit_candidates(
+    rows: &Statistics,
+    representation: &Linear,
+    floors: &[f64],
+) -> Result<Vec<KindFit>> {
+    let solver = RidgeSolver::new(rows)?;
+    let projected = rows.project(representation.matrix())?;
+    let small = RidgeSolver::new(&projected)?;
+    let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
+    for (output, &floor) in floors.iter().enumerate() {
+        let square = rows.square(output);
+        let own = solver.fit(rows.moment(output), square);
+        alone.push(solver.belief(&own, floor));
+        let head = small.fit(projected.moment(output), square);
+        let transfer = Belief {
+            mean: representation.coefficients(&head.coefficients),
+            ..small.belief(&head, floor).mapped(representation.matrix())
+        };
+        corrected.push(add_residual((rows, output), &solver, &transfer, floor));
+        shared.push(transfer);
+    }
+    Ok(vec![
+        (PredictorKind::Shared, shared),
+        (PredictorKind::SharedResidual, corrected),
+        (PredictorKind::TargetOnly, alone),
+    ])
+}
+
+/// The predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
+fn add_residual(
+    (rows, output): (&Statistics, usize),
+    solver: &RidgeSolver,
+    transfer: &Belief,
+    floor: f64,
+) -> Belief {
+    let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
+    crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
+    left.iter_mut()
+        .zip(rows.moment(output))
+        .for_each(|(fit, moment)| *fit = moment - *fit);
+    let square = rows.residual(output, &transfer.mean).max(0.0);
+    let residual = solver.fit(&left, square);
+    let belief = solver.belief(&residual, floor);
+    Belief {
+        mean: transfer
+            .mean
+            .iter()
+            .zip(&residual.coefficients)
+            .map(|(a, b)| a + b)
+            .collect(),
+        covariance: belief.covariance + &transfer.covariance,
+        noise: belief.noise,
+        freedom: belief.freedom,
+    }
+}
