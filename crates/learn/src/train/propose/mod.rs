@@ -1,4 +1,4 @@
-//! Ways to predict a target, as trainers and studies propose them to the [guard](super::guard).
+//! Ways to predict a target, as trainers and studies propose them to the guard.
 //!
 //! | proposal | learnt from the target |
 //! |---|---|
