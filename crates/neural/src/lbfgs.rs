@@ -18,7 +18,7 @@ pub(crate) trait Smooth {
     /// What is known of a point.
     type Value;
 
-    fn evaluate(&self, theta: &[f64]) -> Result<Self::Value>;
+    fn evaluate(&mut self, theta: &[f64]) -> Result<Self::Value>;
     fn objective(value: &Self::Value) -> f64;
     fn gradient(value: &Self::Value) -> &[f64];
 }
@@ -34,7 +34,7 @@ pub(crate) struct Descent<V> {
 
 /// Minimises from a start until the objective falls by less than `tolerance` of itself.
 pub(crate) fn minimise<F: Smooth>(
-    function: &F,
+    function: &mut F,
     start: Vec<f64>,
     limit: usize,
     tolerance: f64,
