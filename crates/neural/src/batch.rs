@@ -11,7 +11,7 @@ use crate::dataset::{CHUNK_ROWS, Dataset};
 use crate::network::Differentiable;
 
 /// Rows of one part of a batch, where parts are worth a thread of their own.
-const PART_ROWS: usize = 512;
+const PART_ROWS: usize = 256;
 /// Multiplications of a batch from which on its parts are.
 const PART_WORK: usize = 20_000_000;
 /// Rows that pass through the network at a time.

@@ -21,6 +21,13 @@ pub(crate) struct Joint {
     pub(crate) map: Vec<f32>,
 }
 
+impl Joint {
+    fn is_finite(&self) -> bool {
+        let mut all = self.network.iter().chain(&self.map);
+        all.all(|value| value.is_finite())
+    }
+}
+
 /// How a descent went.
 pub(crate) struct Course {
     pub(crate) joint: Joint,
@@ -66,65 +73,25 @@ impl<'a, N: Differentiable> Descender<'a, N> {
             let step = ((1.0 / stopping.share).round() as usize).max(2);
             (step, stopping.patience)
         });
-        let is_held_out = |row: usize| held_out.is_some_and(|(step, _)| row.is_multiple_of(step));
-        let mut order: Vec<u32> = (0..self.data.len() as u32)
-            .filter(|&row| !is_held_out(row as usize))
-            .collect();
-        let test: Vec<u32> = (0..self.data.len() as u32)
-            .filter(|&row| is_held_out(row as usize))
-            .collect();
-        let Joint {
-            mut network,
-            mut map,
-        } = start;
-        let mut batches = Batches::new(self.data, self.network, self.k);
-        let mut steppers = [network.len(), map.len()]
-            .map(|count| Stepper::new(settings.optimiser, settings.weight_decay, count));
-        let a_pass = order.len().div_ceil(settings.batch).max(1);
-        let total = a_pass.saturating_mul(settings.epochs);
-        let (mut steps, mut losses, mut first) = (0, Vec::new(), f64::NAN);
+        let is_held_out =
+            |row: &u32| held_out.is_some_and(|(step, _)| (*row as usize).is_multiple_of(step));
+        let (test, mut order): (Vec<u32>, Vec<u32>) =
+            (0..self.data.len() as u32).partition(is_held_out);
+        let mut walk = self.walk(start, settings, order.len());
+        let mut losses = Vec::new();
         let mut best: Option<(f64, Joint)> = None;
         let mut waited = 0;
         for epoch in 0..settings.epochs {
             let indices = [seed.1, self.data.len() as u64, epoch as u64];
             order.shuffle(&mut derive(seed.0, Purpose::Shuffle, &indices));
-            let mut sum = 0.0;
-            for batch in order.chunks(settings.batch) {
-                let loss = batches.pull(&network, &map, batch);
-                if first.is_nan() {
-                    first = loss;
-                }
-                if !loss.is_finite() || loss > DIVERGED * (1.0 + first) {
-                    return Err(Error::Diverged {
-                        step: steps,
-                        remedy: format!(
-                            "the loss is {loss:.2e} after {first:.2e} at first; lower `learning_rate` (now {}), set `clip`, or rescale the data",
-                            settings.learning_rate
-                        ),
-                    });
-                }
-                let [by_network, by_map] = batches.gradient();
-                if let Some(most) = settings.clip {
-                    clip(by_network, most);
-                    clip(by_map, most);
-                }
-                let rate = settings.learning_rate * settings.decay.factor(steps, total);
-                steppers[0].step(rate as f32, &mut network, by_network);
-                steppers[1].step(rate as f32, &mut map, by_map);
-                steps += 1;
-                sum += loss * batch.len() as f64;
-            }
-            losses.push(sum / order.len().max(1) as f64);
+            losses.push(walk.epoch(&order)?);
             let Some((_, patience)) = held_out else {
                 continue;
             };
-            let loss = batches.loss(&network, &map, &test);
+            let Joint { network, map } = &walk.joint;
+            let loss = walk.batches.loss(network, map, &test);
             if best.as_ref().is_none_or(|(known, _)| loss < *known) {
-                let joint = Joint {
-                    network: network.clone(),
-                    map: map.clone(),
-                };
-                best = Some((loss, joint));
+                best = Some((loss, walk.joint.clone()));
                 waited = 0;
             } else {
                 waited += 1;
@@ -133,9 +100,9 @@ impl<'a, N: Differentiable> Descender<'a, N> {
                 break;
             }
         }
-        let last = best.map_or(Joint { network, map }, |(_, joint)| joint);
-        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
-        if !(finite(&last.network) && finite(&last.map)) {
+        let steps = walk.steps;
+        let joint = best.map_or(walk.joint, |(_, joint)| joint);
+        if !joint.is_finite() {
             return Err(Error::Diverged {
                 step: steps,
                 remedy: format!(
@@ -146,16 +113,85 @@ impl<'a, N: Differentiable> Descender<'a, N> {
         }
         Ok(Course {
             stopped_early: losses.len() < settings.epochs,
-            joint: last,
+            joint,
             steps,
             losses,
         })
+    }
+
+    /// A descent that has not begun, over so many rows a pass.
+    fn walk<'s>(&'s self, start: Joint, settings: &'s DescentSettings, rows: usize) -> Walk<'s, N> {
+        let steppers = [start.network.len(), start.map.len()]
+            .map(|count| Stepper::new(settings.optimiser, settings.weight_decay, count));
+        let a_pass = rows.div_ceil(settings.batch).max(1);
+        Walk {
+            batches: Batches::new(self.data, self.network, self.k),
+            joint: start,
+            steppers,
+            settings,
+            total: a_pass.saturating_mul(settings.epochs),
+            steps: 0,
+            first: f64::NAN,
+        }
     }
 
     /// Mean squared error over all rows.
     pub(crate) fn loss(&self, network: &[f32], map: &[f32]) -> f64 {
         let all: Vec<u32> = (0..self.data.len() as u32).collect();
         Batches::new(self.data, self.network, self.k).loss(network, map, &all)
+    }
+}
+
+/// A descent under way.
+struct Walk<'a, N: Differentiable> {
+    batches: Batches<'a, N>,
+    joint: Joint,
+    /// Of the network and of the map.
+    steppers: [Stepper; 2],
+    settings: &'a DescentSettings,
+    /// Steps in all, as the learning rate's decay counts them.
+    total: usize,
+    steps: usize,
+    /// The loss before the first step.
+    first: f64,
+}
+
+impl<N: Differentiable> Walk<'_, N> {
+    /// A pass over rows in an order; their mean loss.
+    fn epoch(&mut self, order: &[u32]) -> Result<f64> {
+        let mut sum = 0.0;
+        for batch in order.chunks(self.settings.batch) {
+            sum += self.step(batch)? * batch.len() as f64;
+        }
+        Ok(sum / order.len().max(1) as f64)
+    }
+
+    /// A step on a batch; the loss before it.
+    fn step(&mut self, batch: &[u32]) -> Result<f64> {
+        let (settings, Joint { network, map }) = (self.settings, &mut self.joint);
+        let loss = self.batches.pull(network, map, batch);
+        if self.first.is_nan() {
+            self.first = loss;
+        }
+        if !loss.is_finite() || loss > DIVERGED * (1.0 + self.first) {
+            return Err(Error::Diverged {
+                step: self.steps,
+                remedy: format!(
+                    "the loss is {loss:.2e} after {:.2e} at first; lower `learning_rate` (now {}), set `clip`, or rescale the data",
+                    self.first, settings.learning_rate
+                ),
+            });
+        }
+        let rate = settings.learning_rate * settings.decay.factor(self.steps, self.total);
+        let parts = [network, map].into_iter().zip(self.batches.gradient());
+        for ((parameters, gradient), stepper) in parts.zip(&mut self.steppers) {
+            if let Some(most) = settings.clip {
+                clip(gradient, most);
+            }
+            stepper.step(rate as f32, parameters, gradient);
+        }
+        self.steps += 1;
+        Ok(loss)
     }
 }
 
