@@ -78,11 +78,8 @@ pub(crate) fn minimise<F: Smooth>(
         iterations += 1;
         remember(&mut memory, [&theta, &at], [gradient, F::gradient(&found)]);
         let fall = F::objective(&value) - F::objective(&found);
-        idle = if fall <= tolerance * F::objective(&found) {
-            idle + 1
-        } else {
-            0
-        };
+        let small = fall <= tolerance * F::objective(&found);
+        idle = if small { idle + 1 } else { 0 };
         (theta, value) = (at, found);
         trace.push(F::objective(&value));
         if idle >= PATIENCE {

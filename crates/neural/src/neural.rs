@@ -160,6 +160,11 @@ impl<A: Architecture> Neural<A> {
                 Ok((network, point))
             })
             .collect();
+        Self::best(tried)
+    }
+
+    /// The start that leaves the least residual.
+    fn best(tried: Vec<Result<(A::Network, Point)>>) -> Result<(A::Network, Point)> {
         let mut best: Option<(A::Network, Point)> = None;
         let mut trouble = None;
         for candidate in tried {

@@ -82,16 +82,16 @@ impl<'a, N: Differentiable> Reduced<'a, N> {
         let narrow: Vec<f32> = theta.iter().map(|&value| value as f32).collect();
         let (rows, network) = (&self.rows, self.network);
         let (m, k) = (rows.data.outputs, rows.k);
-        let projected = rows.sum(
-            self.chunks
-                .par_iter_mut()
-                .map(|chunk| {
-                    let x = rows.data.inputs_of(&chunk.rows);
-                    network.forward(&narrow, x, &mut chunk.tape, &mut chunk.phi);
-                    rows.statistics(&chunk.rows, &chunk.phi)
-                })
-                .collect(),
-        );
+        let parts: Vec<_> = self
+            .chunks
+            .par_iter_mut()
+            .map(|chunk| {
+                let x = rows.data.inputs_of(&chunk.rows);
+                network.forward(&narrow, x, &mut chunk.tape, &mut chunk.phi);
+                rows.statistics(&chunk.rows, &chunk.phi)
+            })
+            .collect();
+        let projected = rows.sum(&parts);
         let map = ridge_map(rows.data.features.as_ref(), &projected, k, m, self.lambda)?;
         let embeddings = rows.embeddings(&map);
         // Rounding may take it below zero; not a number must stay what it is.
@@ -143,7 +143,7 @@ impl Rows<'_> {
     }
 
     /// Statistics of all chunks together, in the order of the chunks.
-    fn sum(&self, parts: Vec<Vec<(u32, Projected)>>) -> Vec<Projected> {
+    fn sum(&self, parts: &[Vec<(u32, Projected)>]) -> Vec<Projected> {
         let mut total = vec![self.zero(); self.data.features.nrows()];
         for (task, part) in parts.iter().flatten() {
             let sum = &mut total[*task as usize];
