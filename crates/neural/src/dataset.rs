@@ -1,7 +1,8 @@
 //! The rows of a fit, gathered from the tasks that it may see.
 
-use burn::tensor::{Device, Tensor, TensorData};
-use faer::Mat;
+use std::ops::Range;
+
+use faer::{Mat, MatRef};
 use taskscout::data::{Rows, Stage, TargetRows, TaskData};
 use taskscout::{Error, Result};
 
@@ -142,23 +143,18 @@ impl Dataset {
         self.y.iter().map(|&y| f64::from(y) * f64::from(y)).sum()
     }
 
-    /// The features, cut into chunks that a network takes at a time.
-    pub(crate) fn chunks(&self, device: &Device) -> Vec<Chunk> {
-        (0..self.len())
+    /// Cuts the rows into chunks that a network takes at a time.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Range<usize>> {
+        let end = self.len();
+        (0..end)
             .step_by(CHUNK_ROWS)
-            .map(|start| {
-                let end = (start + CHUNK_ROWS).min(self.len());
-                Chunk {
-                    start,
-                    end,
-                    x: matrix(
-                        self.x[start * self.inputs..end * self.inputs].to_vec(),
-                        self.inputs,
-                        device,
-                    ),
-                }
-            })
-            .collect()
+            .map(move |start| start..(start + CHUNK_ROWS).min(end))
+    }
+
+    /// The features of some rows in a row.
+    pub(crate) fn inputs_of(&self, rows: &Range<usize>) -> MatRef<'_, f32> {
+        let values = &self.x[rows.start * self.inputs..rows.end * self.inputs];
+        MatRef::from_row_major_slice(values, rows.len(), self.inputs)
     }
 }
 
@@ -169,18 +165,4 @@ fn seen(folds: &[Rows], targets: TargetRows) -> Vec<&Rows> {
         .filter(|(fold, _)| targets.sees(*fold))
         .map(|(_, rows)| rows)
         .collect()
-}
-
-/// Some rows in a row.
-#[derive(Clone)]
-pub(crate) struct Chunk {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) x: Tensor<2>,
-}
-
-/// A tensor of rows.
-pub(crate) fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
-    let rows = values.len() / columns.max(1);
-    Tensor::from_data(TensorData::new(values, [rows, columns]), device)
 }

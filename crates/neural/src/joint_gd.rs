@@ -11,9 +11,9 @@ use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
 use crate::descent::{Course, Descender, Joint, flat_map};
-use crate::flat;
-use crate::network::{Architecture, MlpShape};
+use crate::network::{Architecture, Differentiable as _};
 use crate::settings::DescentSettings;
+use crate::shape::MlpShape;
 
 /// Held-out rows of a target that are enough to compare predictors on: folds beyond them would
 /// cost a training each and tell no more.
@@ -70,12 +70,12 @@ impl JointGd {
             None => self.fresh(rows, k, context.seed)?,
         };
         let start = Joint {
-            network: flat::parameters(&network),
+            network: network.parameters(),
             map,
         };
         let seed = (context.seed, 0);
-        let course = Descender::new(rows, network.clone(), k).run(start, &self.descent, seed)?;
-        let network = flat::with_parameters(network, &course.joint.network);
+        let course = Descender::new(rows, &network, k).run(start, &self.descent, seed)?;
+        let network = network.with_parameters(&course.joint.network);
         let phi = self.network.representation(&network)?;
         Ok((course, phi, k))
     }

@@ -1,4 +1,4 @@
-//! Neural representations for taskscout, and training by descent, on Burn.
+//! Neural representations for taskscout, and training by descent.
 //!
 //! | oracle | what it does |
 //! |---|---|
@@ -7,8 +7,10 @@
 //! | [`JointGd`] | a matrix or network and its task map together, by mini-batch steps, as published |
 //!
 //! A study takes them through [`NeuralConfig::oracle`] and [`JointGd::oracle`]; a study loaded from
-//! a file gets them back with [`register`] and [`taskscout::registry`], or with [`attach`]. A Burn module of one's own is trained by implementing
-//! [`Network`] and [`Architecture`] for it.
+//! a file gets them back with [`register`] and [`taskscout::registry`], or with [`attach`].
+//!
+//! A network of one's own is trained by implementing [`Differentiable`] and [`Architecture`] for it.
+//! With the feature `burn`, any Burn module will do: `Network` asks for its forward pass alone.
 //!
 //! ```
 //! use taskscout::features::FeatureMap;
@@ -32,25 +34,35 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+mod batch;
 mod dataset;
 mod descent;
-mod flat;
 mod joint_gd;
 mod lbfgs;
+#[cfg(feature = "burn")]
+mod module;
 mod network;
 mod neural;
 mod optimiser;
 mod oracle;
+mod perceptron;
 mod projection;
 mod settings;
+mod shape;
+#[cfg(feature = "burn")]
 mod trained;
 mod widths;
 
 pub use joint_gd::JointGd;
-pub use network::{Architecture, MlpShape, Network, Perceptron, device};
+#[cfg(feature = "burn")]
+pub use module::{ModuleTape, Network, device};
+pub use network::{Architecture, Differentiable};
 pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, PooledNetwork, attach, register};
+pub use perceptron::{Perceptron, PerceptronTape};
 pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings};
+pub use shape::MlpShape;
+#[cfg(feature = "burn")]
 pub use trained::Trained;
 pub use widths::NeuralAuto;

@@ -10,9 +10,8 @@ use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
 use crate::descent::{Descender, Joint};
-use crate::flat;
 use crate::lbfgs::minimise;
-use crate::network::Architecture;
+use crate::network::{Architecture, Differentiable as _};
 use crate::optimiser::{Decay, Optimiser};
 use crate::projection::Reduced;
 use crate::settings::{DescentSettings, NeuralSettings};
@@ -86,9 +85,9 @@ impl<A: Architecture> Neural<A> {
         for update in 0..=updates {
             let limit = if update == updates { left } else { left / 3 };
             let end = loop {
-                let reduced = Reduced::new(rows, template.clone(), k, point.lambda);
+                let mut reduced = Reduced::new(rows, template, k, point.lambda);
                 let tolerance = self.settings.tolerance / labels;
-                let end = minimise(&reduced, point.theta.clone(), limit.max(1), tolerance)?;
+                let end = minimise(&mut reduced, point.theta.clone(), limit.max(1), tolerance)?;
                 // A penalty above the signal shrinks everything to nothing; then it is no guide.
                 let nothing = end.value.residual > COLLAPSED * rows.squares();
                 if !nothing || self.settings.lambda.is_some() || point.lambda <= floor {
@@ -162,6 +161,11 @@ impl<A: Architecture> Neural<A> {
                 Ok((network, point))
             })
             .collect();
+        Self::best(tried)
+    }
+
+    /// The start that leaves the least residual.
+    fn best(tried: Vec<Result<(A::Network, Point)>>) -> Result<(A::Network, Point)> {
         let mut best: Option<(A::Network, Point)> = None;
         let mut trouble = None;
         for candidate in tried {
@@ -199,13 +203,12 @@ impl<A: Architecture> Neural<A> {
         let mut rng = derive(seed, Purpose::Weights, &[0, rows.len() as u64]);
         let network = self.architecture.init(&rows.scales(), k, &mut rng)?;
         let point = self.first(rows, &network, k, Some((seed, 0)))?;
-        let map = Reduced::new(rows, network.clone(), k, point.lambda)
+        let map = Reduced::new(rows, &network, k, point.lambda)
             .evaluate(&point.theta)?
             .map;
         let theta: Vec<f32> = point.theta.iter().map(|&value| value as f32).collect();
-        let all: Vec<u32> = (0..unseen.len() as u32).collect();
         let map = crate::descent::flat_map(map.as_ref(), rows.outputs);
-        Ok(Descender::new(unseen, network, k).loss(&theta, &map, &all))
+        Ok(Descender::new(unseen, &network, k).loss(&theta, &map))
     }
 
     /// Where descent starts from a network: its parameters as they are, or annealed.
@@ -216,17 +219,14 @@ impl<A: Architecture> Neural<A> {
         k: usize,
         anneal: Option<(u64, u64)>,
     ) -> Result<Point> {
-        let mut theta: Vec<f64> = flat::parameters(network)
-            .into_iter()
-            .map(f64::from)
-            .collect();
+        let mut theta: Vec<f64> = network.parameters().into_iter().map(f64::from).collect();
         let weight: f64 = theta.iter().map(|value| value * value).sum();
         let labels = (rows.len() * rows.outputs) as f64;
         let mean_square = rows.squares() / labels.max(1.0);
         let prior = mean_square * theta.len() as f64 / weight.max(f64::MIN_POSITIVE);
         let lambda = self.settings.lambda.unwrap_or(prior);
         crate::network::check_width(network, rows.inputs, k)?;
-        let reduced = Reduced::new(rows, network.clone(), k, lambda);
+        let mut reduced = Reduced::new(rows, network, k, lambda);
         let mut value = reduced.evaluate(&theta)?;
         let mut steps = 0;
         if let Some(seed) = anneal.filter(|_| self.settings.anneal_steps > 0) {
@@ -245,7 +245,7 @@ impl<A: Architecture> Neural<A> {
                 network: theta.iter().map(|&value| value as f32).collect(),
                 map: crate::descent::flat_map(value.map.as_ref(), rows.outputs),
             };
-            let course = Descender::new(rows, network.clone(), k).run(start, &settings, seed)?;
+            let course = Descender::new(rows, network, k).run(start, &settings, seed)?;
             theta = course
                 .joint
                 .network
@@ -274,7 +274,7 @@ impl<A: Architecture> Neural<A> {
     fn phi(&self, template: &A::Network, point: &Point) -> Result<Phi> {
         let narrow: Vec<f32> = point.theta.iter().map(|&value| value as f32).collect();
         self.architecture
-            .representation(&flat::with_parameters(template.clone(), &narrow))
+            .representation(&template.with_parameters(&narrow))
     }
 
     /// The model on top of a trained network: last layer and heads by exact least squares.
@@ -346,10 +346,7 @@ impl<A: Architecture> Neural<A> {
     }
 }
 
-impl<A: Architecture> Trainer for Neural<A>
-where
-    A::Network: Sync,
-{
+impl<A: Architecture> Trainer for Neural<A> {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         self.fit_beside(data, context, &alone)
@@ -370,10 +367,7 @@ where
     }
 }
 
-impl<A: Architecture> Neural<A>
-where
-    A::Network: Sync,
-{
+impl<A: Architecture> Neural<A> {
     /// The fit, with another way to learn from a target's rows alone.
     pub(crate) fn fit_beside(
         &self,

@@ -10,9 +10,9 @@ use taskscout::train::{Pooled, PooledOver, Trainer};
 use taskscout::{Error, Result};
 
 use crate::joint_gd::JointGd;
-use crate::network::MlpShape;
 use crate::neural::Neural;
 use crate::settings::NeuralSettings;
+use crate::shape::MlpShape;
 use crate::widths::NeuralAuto;
 
 /// The name of variable projection on a network.

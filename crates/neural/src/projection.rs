@@ -8,20 +8,21 @@
 //! and by the envelope theorem its gradient is that of the sum with `B` held at its minimum: each
 //! row sends `−2 (y − φᵀc_w) c_w` back through the network.
 
+use std::ops::Range;
+
 use faer::Mat;
 use rayon::prelude::*;
 use taskscout::Result;
 use taskscout::train::{Projected, ridge_map};
 
-use crate::dataset::{Chunk, Dataset, matrix};
-use crate::flat;
-use crate::network::{Network, device};
+use crate::dataset::Dataset;
+use crate::network::Differentiable;
 
 /// The reduced objective over some rows.
-pub(crate) struct Reduced<'a, N> {
+pub(crate) struct Reduced<'a, N: Differentiable> {
     rows: Rows<'a>,
-    chunks: Vec<Chunk>,
-    network: N,
+    chunks: Vec<Chunk<N>>,
+    network: &'a N,
     squares: f64,
     pub(crate) lambda: f64,
 }
@@ -30,6 +31,15 @@ pub(crate) struct Reduced<'a, N> {
 struct Rows<'a> {
     data: &'a Dataset,
     k: usize,
+}
+
+/// Some rows in a row, and the buffers of their passes.
+struct Chunk<N: Differentiable> {
+    rows: Range<usize>,
+    tape: N::Tape,
+    phi: Vec<f32>,
+    upstream: Vec<f32>,
+    gradient: Vec<f32>,
 }
 
 /// The objective at a point.
@@ -44,11 +54,17 @@ pub(crate) struct Value {
     pub(crate) map: Mat<f64>,
 }
 
-impl<'a, N: Network> Reduced<'a, N> {
-    pub(crate) fn new(data: &'a Dataset, network: N, k: usize, lambda: f64) -> Self {
-        let device = device();
+impl<'a, N: Differentiable> Reduced<'a, N> {
+    pub(crate) fn new(data: &'a Dataset, network: &'a N, k: usize, lambda: f64) -> Self {
+        let chunk = |rows| Chunk {
+            rows,
+            tape: N::Tape::default(),
+            phi: Vec::new(),
+            upstream: Vec::new(),
+            gradient: Vec::new(),
+        };
         Self {
-            chunks: data.chunks(&device),
+            chunks: data.chunks().map(chunk).collect(),
             squares: data.squares(),
             rows: Rows { data, k },
             network,
@@ -61,63 +77,40 @@ impl<'a, N: Network> Reduced<'a, N> {
     }
 
     /// The objective and its gradient at `θ`.
-    pub(crate) fn evaluate(&self, theta: &[f64]) -> Result<Value> {
-        let (rows, data) = (&self.rows, self.rows.data);
-        let device = device();
+    pub(crate) fn evaluate(&mut self, theta: &[f64]) -> Result<Value> {
+        let scale = 1.0 / self.labels();
         let narrow: Vec<f32> = theta.iter().map(|&value| value as f32).collect();
-        let network = flat::with_parameters(self.network.clone(), &narrow);
-        let work: Vec<(N, Chunk)> = self
+        let (rows, network) = (&self.rows, self.network);
+        let (m, k) = (rows.data.outputs, rows.k);
+        let parts: Vec<_> = self
             .chunks
-            .iter()
-            .map(|chunk| (network.clone(), chunk.clone()))
-            .collect();
-        let passes: Vec<_> = work
-            .into_par_iter()
-            .map(|(network, chunk)| {
-                let phi = network.forward(chunk.x.clone());
-                let values = flat::values(phi.clone().inner());
-                let statistics = rows.statistics(&chunk, &values);
-                (network, chunk, phi, values, statistics)
+            .par_iter_mut()
+            .map(|chunk| {
+                let x = rows.data.inputs_of(&chunk.rows);
+                network.forward(&narrow, x, &mut chunk.tape, &mut chunk.phi);
+                rows.statistics(&chunk.rows, &chunk.phi)
             })
             .collect();
-        let (m, k) = (data.outputs, rows.k);
-        let tasks = data.features.nrows();
-        let mut projected = vec![
-            Projected {
-                gram: vec![0.0; k * (k + 1) / 2],
-                moments: vec![vec![0.0; k]; m],
-            };
-            tasks
-        ];
-        for (.., statistics) in &passes {
-            for (task, part) in statistics {
-                let sum = &mut projected[*task as usize];
-                add(&mut sum.gram, &part.gram);
-                for (to, from) in sum.moments.iter_mut().zip(&part.moments) {
-                    add(to, from);
-                }
-            }
-        }
-        let map = ridge_map(data.features.as_ref(), &projected, k, m, self.lambda)?;
+        let projected = rows.sum(&parts);
+        let map = ridge_map(rows.data.features.as_ref(), &projected, k, m, self.lambda)?;
         let embeddings = rows.embeddings(&map);
         // Rounding may take it below zero; not a number must stay what it is.
         let residual = match self.squares + rows.residual(&projected, &embeddings) {
             below if below < 0.0 => 0.0,
             other => other,
         };
-        let scale = 1.0 / self.labels();
-        let parts: Vec<Vec<f32>> = passes
-            .into_par_iter()
-            .map(|(network, chunk, phi, values, _)| {
-                let upstream = rows.upstream(&chunk, &values, &embeddings, scale);
-                let pull = (phi * matrix(upstream, k, &device)).sum();
-                flat::gradient(&network, &mut pull.backward())
-            })
-            .collect();
+        self.chunks.par_iter_mut().for_each(|chunk| {
+            rows.upstream(chunk, &embeddings, scale);
+            chunk.gradient.clear();
+            chunk.gradient.resize(narrow.len(), 0.0);
+            let x = rows.data.inputs_of(&chunk.rows);
+            let Chunk { tape, gradient, .. } = chunk;
+            network.backward(&narrow, x, &chunk.upstream, tape, gradient);
+        });
         let penalty = self.lambda * scale;
         let mut gradient: Vec<f64> = theta.iter().map(|&value| 2.0 * penalty * value).collect();
-        for part in &parts {
-            for (sum, &value) in gradient.iter_mut().zip(part) {
+        for chunk in &self.chunks {
+            for (sum, &value) in gradient.iter_mut().zip(&chunk.gradient) {
                 *sum += f64::from(value);
             }
         }
@@ -149,18 +142,35 @@ impl Rows<'_> {
         out
     }
 
-    /// Statistics under `φ` of a chunk, task by task.
-    fn statistics(&self, chunk: &Chunk, phi: &[f32]) -> Vec<(u32, Projected)> {
+    /// Statistics of all chunks together, in the order of the chunks.
+    fn sum(&self, parts: &[Vec<(u32, Projected)>]) -> Vec<Projected> {
+        let mut total = vec![self.zero(); self.data.features.nrows()];
+        for (task, part) in parts.iter().flatten() {
+            let sum = &mut total[*task as usize];
+            add(&mut sum.gram, &part.gram);
+            for (to, from) in sum.moments.iter_mut().zip(&part.moments) {
+                add(to, from);
+            }
+        }
+        total
+    }
+
+    /// Statistics of no rows.
+    fn zero(&self) -> Projected {
+        Projected {
+            gram: vec![0.0; self.k * (self.k + 1) / 2],
+            moments: vec![vec![0.0; self.k]; self.data.outputs],
+        }
+    }
+
+    /// Statistics under `φ` of some rows in a row, task by task.
+    fn statistics(&self, rows: &Range<usize>, phi: &[f32]) -> Vec<(u32, Projected)> {
         let (m, k) = (self.data.outputs, self.k);
         let mut out: Vec<(u32, Projected)> = Vec::new();
-        for (row, values) in (chunk.start..chunk.end).zip(phi.chunks_exact(k)) {
+        for (row, values) in rows.clone().zip(phi.chunks_exact(k)) {
             let task = self.data.task[row];
             if out.last().is_none_or(|(last, _)| *last != task) {
-                let zero = Projected {
-                    gram: vec![0.0; k * (k + 1) / 2],
-                    moments: vec![vec![0.0; k]; m],
-                };
-                out.push((task, zero));
+                out.push((task, self.zero()));
             }
             let Some((_, sum)) = out.last_mut() else {
                 continue;
@@ -181,12 +191,16 @@ impl Rows<'_> {
     }
 
     /// `−2 (y − φᵀc) c` of every row of a chunk, times a scale.
-    fn upstream(&self, chunk: &Chunk, phi: &[f32], embeddings: &[f32], scale: f64) -> Vec<f32> {
+    fn upstream<N: Differentiable>(&self, chunk: &mut Chunk<N>, embeddings: &[f32], scale: f64) {
         let (m, k) = (self.data.outputs, self.k);
-        let mut out = vec![0.0_f32; (chunk.end - chunk.start) * k];
-        for ((row, values), pull) in (chunk.start..chunk.end)
-            .zip(phi.chunks_exact(k))
-            .zip(out.chunks_exact_mut(k))
+        chunk.upstream.clear();
+        chunk.upstream.resize(chunk.phi.len(), 0.0);
+        let values = chunk.phi.chunks_exact(k);
+        for ((row, values), pull) in chunk
+            .rows
+            .clone()
+            .zip(values)
+            .zip(chunk.upstream.chunks_exact_mut(k))
         {
             let task = self.data.task[row] as usize;
             for o in 0..m {
@@ -196,7 +210,6 @@ impl Rows<'_> {
                 pull.iter_mut().zip(c).for_each(|(to, c)| *to += factor * c);
             }
         }
-        out
     }
 
     /// `Σ ‖y − φᵀc‖² − Σ y²`, from statistics.
@@ -228,10 +241,10 @@ fn add(to: &mut [f64], from: &[f64]) {
     to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
 }
 
-impl<N: Network> crate::lbfgs::Smooth for Reduced<'_, N> {
+impl<N: Differentiable> crate::lbfgs::Smooth for Reduced<'_, N> {
     type Value = Value;
 
-    fn evaluate(&self, theta: &[f64]) -> Result<Value> {
+    fn evaluate(&mut self, theta: &[f64]) -> Result<Value> {
         Reduced::evaluate(self, theta)
     }
 
@@ -241,5 +254,62 @@ impl<N: Network> crate::lbfgs::Smooth for Reduced<'_, N> {
 
     fn gradient(value: &Value) -> &[f64] {
         &value.gradient
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use rand_distr::{Distribution as _, StandardNormal};
+    use taskscout::model::Activation;
+    use taskscout::rng::{Purpose, derive};
+
+    use super::*;
+    use crate::network::Architecture as _;
+    use crate::shape::MlpShape;
+
+    #[test]
+    fn the_gradient_is_that_of_finite_differences() {
+        const STEP: f64 = 1e-2;
+        let mut rng = derive(4, Purpose::Weights, &[]);
+        let mut normal = |count: usize| -> Vec<f32> {
+            let mut value = || -> f64 { StandardNormal.sample(&mut rng) };
+            (0..count).map(|_| value() as f32).collect()
+        };
+        let rows = 3000; // two chunks
+        let features = normal(8);
+        let data = Dataset {
+            inputs: 4,
+            outputs: 1,
+            x: normal(rows * 4),
+            y: normal(rows),
+            task: (0..rows as u32).map(|row| row / 750).collect(),
+            features: Mat::from_fn(4, 2, |i, j| f64::from(features[i * 2 + j])),
+        };
+        let shape = MlpShape {
+            hidden: vec![5],
+            activation: Activation::Tanh,
+            bias: true,
+        };
+        let network = shape.init(&[1.0; 4], 2, &mut rng).unwrap();
+        let mut reduced = Reduced::new(&data, &network, 2, 3.0);
+        let theta: Vec<f64> = network.parameters().iter().map(|&v| f64::from(v)).collect();
+        let found = reduced.evaluate(&theta).unwrap().gradient;
+        let length = found.iter().map(|g| g * g).sum::<f64>().sqrt();
+        for (index, found) in found.iter().enumerate() {
+            let mut at = |step: f64| {
+                let mut point = theta.clone();
+                point[index] += step;
+                reduced.evaluate(&point).unwrap().objective
+            };
+            // A rule of five points: the network computes in single precision.
+            let (near, far) = (at(STEP) - at(-STEP), at(2.0 * STEP) - at(-2.0 * STEP));
+            let slope = (8.0 * near - far) / (12.0 * STEP);
+            assert!(
+                (found - slope).abs() < 1e-2 * length,
+                "{index}: {found} {slope}"
+            );
+        }
     }
 }

@@ -6,9 +6,7 @@ use faer::{Mat, MatRef};
 use taskscout::model::Representation;
 use taskscout::{Error, Result};
 
-use crate::dataset::matrix;
-use crate::flat;
-use crate::network::{Network, device};
+use crate::module::{Network, device, matrix, values};
 
 /// A trained module of the user's own, frozen.
 ///
@@ -46,16 +44,15 @@ impl<N: Network> Representation for Trained<N> {
     fn apply(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
         check("a feature row", self.inputs, features.ncols())?;
         let n = features.nrows();
-        let rows = (0..n * self.inputs)
-            .map(|i| features[(i / self.inputs, i % self.inputs)] as f32)
-            .collect();
+        let rows = Mat::from_fn(n, self.inputs, |i, j| features[(i, j)] as f32);
         let network = self
             .network
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         let device = device().inner();
-        let values = flat::values(network.forward(matrix(rows, self.inputs, &device)).inner());
+        let made = Network::forward(&network, matrix(rows.as_ref(), &device));
+        let values = values(made.inner());
         check("the network's values", n * self.k, values.len())?;
         Ok(Mat::from_fn(n, self.k, |i, j| {
             f64::from(values[i * self.k + j])

@@ -6,9 +6,9 @@ use taskscout::train::{Candidate, Fitted, TrainContext, Trainer, TrainerNeeds, p
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::network::MlpShape;
 use crate::neural::Neural;
 use crate::settings::NeuralSettings;
+use crate::shape::MlpShape;
 
 /// Hidden layers that are tried, from small to large.
 const TRIED: [&[usize]; 4] = [&[8], &[16], &[32, 32], &[64, 64]];
