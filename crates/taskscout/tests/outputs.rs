@@ -281,18 +281,3 @@ fn targets_are_found_by_all_outputs() {
         assert_eq!(chosen.coefficients.len(), OUTPUTS);
     }
 }
-
-#[test]
-fn pooling_still_takes_one_output() {
-    let config = StudyConfig {
-        oracle: taskscout::study::Oracle::Pooled(taskscout::train::Pooled::default()),
-        ..config(ball(), StrategyConfig::new(StrategyKind::Passive))
-    };
-    assert!(
-        config
-            .validate()
-            .unwrap_err()
-            .to_string()
-            .contains("output")
-    );
-}

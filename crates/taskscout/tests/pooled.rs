@@ -396,12 +396,6 @@ fn settings_that_do_not_fit_are_named() {
         let message = oracle.validate(D).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");
     }
-    let two = TaskData::new(D, 2, 1);
-    let message = oracle()
-        .model(&two, &TrainContext::default())
-        .unwrap_err()
-        .to_string();
-    assert!(message.contains("make every output a task"), "{message}");
 }
 
 /// A network that is known beforehand: `|x₁|`.
