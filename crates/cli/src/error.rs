@@ -136,8 +136,8 @@ impl From<taskscout_models::Error> for CliError {
     }
 }
 
-impl From<taskscout_tables::Error> for CliError {
-    fn from(error: taskscout_tables::Error) -> Self {
+impl From<taskscout_io::tables::Error> for CliError {
+    fn from(error: taskscout_io::tables::Error) -> Self {
         Self::Input(error.to_string())
     }
 }

@@ -10,7 +10,7 @@ pub(crate) const LARGEST_STUDY: u64 = 256 << 20;
 
 /// The text of a file of at most so many bytes.
 pub(crate) fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    let bytes = taskscout_files::read(path, most)?;
+    let bytes = taskscout_io::files::read(path, most)?;
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }

@@ -52,7 +52,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use taskscout::registry::Registry;
-use taskscout_tables::visible;
+use taskscout_io::tables::visible;
 
 use crate::args::{Cli, Command, Selection};
 use crate::error::{CliError, Result};

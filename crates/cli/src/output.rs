@@ -3,12 +3,12 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use taskscout_tables::{Column, visible_lines, write_csv, write_parquet};
+use taskscout_io::tables::{Column, visible_lines, write_csv, write_parquet};
 
 use crate::error::{CliError, Result};
 
 /// Writes columns to a file.
-pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
+pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {

@@ -98,4 +98,4 @@ pub use svg::{
     Reference, Series, SeriesPoint, Theme, YAxis, loss_plot, metric_plot, returned_loss_plot,
 };
 pub use table::terminal_table;
-pub use taskscout_files::write_atomically;
+pub use taskscout_io::files::write_atomically;

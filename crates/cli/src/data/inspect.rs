@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use taskscout_tables::visible;
+use taskscout_io::tables::visible;
 use taskscout_worlds::logs::inspect::{Inspection, inspect};
 use taskscout_worlds::logs::{Wind, read};
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use taskscout_tables::{Column, write_csv};
+use taskscout_io::tables::{Column, write_csv};
 
 use super::outcome::{Outcome, Row};
 use crate::error::{CliError, Result};

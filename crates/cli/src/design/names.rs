@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use taskscout_tables::{ReadOptions, Table, edit_distance, parse_number};
+use taskscout_io::tables::{ReadOptions, Table, edit_distance, parse_number};
 
 use super::options::DesignOptions;
 use crate::data::options::comment_byte;

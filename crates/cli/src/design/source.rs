@@ -9,7 +9,7 @@ use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::study::{Needs, Oracle, Study};
 use taskscout::target::TargetKind;
-use taskscout_tables::Table;
+use taskscout_io::tables::Table;
 
 use super::columns::{
     capacities, check_distinct, costs, parameter_columns, tell_of_columns, usual_name,
@@ -145,7 +145,7 @@ impl Source {
             return Ok(table.matrix(&numeric)?);
         }
         table.matrix(&wanted).map_err(|error| match error {
-            taskscout_tables::Error::MissingColumn { .. } => CliError::Input(format!(
+            taskscout_io::tables::Error::MissingColumn { .. } => CliError::Input(format!(
                 "{error}; if it is no parameter of a task, name those that are with --columns"
             )),
             error => error.into(),
@@ -156,7 +156,7 @@ impl Source {
 /// A study with its registered parts. A plan needs its features and its trainer; a strategy or a space that
 /// is not registered may stay away.
 fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
-    let bytes = taskscout_files::read(path, input::LARGEST_STUDY)
+    let bytes = taskscout_io::files::read(path, input::LARGEST_STUDY)
         .map_err(|error| unreadable(path, &error, "a study"))?;
     let registry = parts::with_networks(registry)?;
     if let Ok(study) = Study::restore_with(&bytes, &registry) {
@@ -330,7 +330,7 @@ fn listed(
     let file = table.name().to_owned();
     let wanted: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = table.into_matrix(&wanted).map_err(|error| match &error {
-        taskscout_tables::Error::NotFinite { column, .. } if options.columns.is_none() => {
+        taskscout_io::tables::Error::NotFinite { column, .. } if options.columns.is_none() => {
             CliError::Input(format!(
                 "{error}; if {column} is no parameter of a task, name those that are with --columns"
             ))

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use taskscout_io::tables::Column;
 use taskscout_models::SavedModel;
-use taskscout_tables::Column;
 use taskscout_worlds::pendulum::{
     Environment, Policy, Settings, State, TASK_NAMES, Trajectory, simulate_many,
 };

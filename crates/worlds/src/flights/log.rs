@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use taskscout_files::{WriteError, write_atomically};
+use taskscout_io::files::{WriteError, write_atomically};
 
 use super::control::Method;
 use super::course::Trajectory;

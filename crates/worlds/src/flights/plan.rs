@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::{Error, Result};
-use taskscout_files::WriteError;
+use taskscout_io::files::WriteError;
 
 use super::control::Method;
 use super::course::Trajectory;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use taskscout_tables::visible;
+use taskscout_io::tables::visible;
 
 /// Everything that reading logs can refuse or fail at.
 ///
@@ -135,7 +135,7 @@ pub enum Error {
     },
     /// A table cannot be read or lacks a column.
     #[error(transparent)]
-    Table(#[from] taskscout_tables::Error),
+    Table(#[from] taskscout_io::tables::Error),
     /// Tables would take more memory than they may.
     #[error(
         "the tables of {} take more than {megabytes} MB of memory, the most that is read at once: move some of them elsewhere, or name fewer columns",

@@ -177,5 +177,5 @@ const LARGEST: u64 = 256 << 20;
 
 /// The bytes of a flight log.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>> {
-    taskscout_files::read(path, LARGEST).map_err(|source| unreadable(path, source))
+    taskscout_io::files::read(path, LARGEST).map_err(|source| unreadable(path, source))
 }

@@ -1,6 +1,6 @@
 //! Tasks by name.
 
-use taskscout_tables::edit_distance;
+use taskscout_io::tables::edit_distance;
 
 use super::error::{Error, Result};
 use super::{Logs, Recording};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rayon::prelude::*;
-use taskscout_tables::{self as tables, MemoryLimit, Table, visible};
+use taskscout_io::tables::{self as tables, MemoryLimit, Table, visible};
 
 use super::error::{Error, Result};
 use super::files::{self, LogFile};

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use taskscout_files::{temporary_of, write_atomically};
+use taskscout_io::files::{temporary_of, write_atomically};
 
 use super::inputs::RunInput;
 use super::lock::LOCK;

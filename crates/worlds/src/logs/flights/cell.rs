@@ -1,7 +1,7 @@
 //! Cells of a flight log: where they end, and the lists inside them.
 
 use memchr::{memchr, memchr2};
-use taskscout_tables::{leading_number, parse_number};
+use taskscout_io::tables::{leading_number, parse_number};
 
 /// What keeps a line from being cells.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::table::Values;
+use crate::tables::table::Values;
 
 /// With comments where a test has some.
 const COMMENTS: ReadOptions<'_> = ReadOptions {
@@ -164,7 +164,7 @@ fn chunks_of_any_size_give_the_same_table() {
 fn regular_files_keep_no_line_numbers() {
     let text = "a\n".to_owned() + &"1\n".repeat(1000);
     let table = read(text.as_bytes(), "t.csv", None, 16, &COMMENTS).unwrap();
-    let mut regular = crate::lines::Lines::default();
+    let mut regular = crate::tables::lines::Lines::default();
     regular.push(0, 2);
     assert_eq!(table.lines, Some(regular));
 }
@@ -256,7 +256,7 @@ fn memory_is_counted_before_it_is_taken() {
         (&long, 3 * (8 + 56) + 99, false),
         (&long, 3 * (8 + 56) + 100, true),
     ] {
-        let limit = crate::MemoryLimit::new(most);
+        let limit = crate::tables::MemoryLimit::new(most);
         let options = ReadOptions {
             limit: Some(&limit),
             ..ReadOptions::default()

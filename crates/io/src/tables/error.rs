@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::visible::name as shown;
+use crate::tables::visible::name as shown;
 
 /// Everything this crate can refuse or fail at.
 ///
@@ -22,7 +22,7 @@ pub enum Error {
     },
     /// A file cannot be written.
     #[error(transparent)]
-    Write(#[from] taskscout_files::WriteError),
+    Write(#[from] crate::files::WriteError),
     /// A line of a CSV file cannot be understood.
     #[error("line {line} of {}: {problem}", shown(table))]
     Line {

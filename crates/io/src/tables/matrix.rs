@@ -1,19 +1,19 @@
 //! Several columns as one block of numbers, row after row.
 //!
 //! ```
-//! use taskscout_tables::Table;
+//! use taskscout_io::tables::Table;
 //!
 //! let table = Table::read_csv_text(b"x,y,name\n1,2,a\n3,4,b\n", "points.csv")?;
 //! assert_eq!(table.matrix(&["y", "x"])?, [2.0, 1.0, 4.0, 3.0]);
-//! # Ok::<(), taskscout_tables::Error>(())
+//! # Ok::<(), taskscout_io::tables::Error>(())
 //! ```
 
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
-use crate::error::Result;
-use crate::table::{Table, Values};
+use crate::tables::error::Result;
+use crate::tables::table::{Table, Values};
 
 /// Rows copied at a time, so that the strided writes stay in the cache.
 const TILE: usize = 256;
@@ -111,7 +111,7 @@ fn interleave(sources: &[&[f64]], matrix: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use crate::table::{Column, Table};
+    use crate::tables::table::{Column, Table};
 
     fn table(rows: usize) -> Table {
         let column = |scale: f64| (0..rows).map(|row| row as f64 * scale).collect();

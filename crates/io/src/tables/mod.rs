@@ -7,7 +7,7 @@
 //! file, the line and the column.
 //!
 //! ```
-//! use taskscout_tables::{Column, Table, write_csv};
+//! use taskscout_io::tables::{Column, Table, write_csv};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("winds.csv");
@@ -27,7 +27,7 @@
 //!     "winds.csv has no column `sped` (did you mean `speed`?): \
 //!      the columns are `name`, `speed`, `gust`"
 //! );
-//! # Ok::<(), taskscout_tables::Error>(())
+//! # Ok::<(), taskscout_io::tables::Error>(())
 //! ```
 
 mod csv;

@@ -3,9 +3,9 @@
 //! ```
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("plan.json");
-//! taskscout_files::write_atomically(&path, b"{}")?;
+//! taskscout_io::files::write_atomically(&path, b"{}")?;
 //! assert_eq!(std::fs::read(&path).unwrap(), b"{}");
-//! # Ok::<(), taskscout_files::WriteError>(())
+//! # Ok::<(), taskscout_io::files::WriteError>(())
 //! ```
 
 mod read;
@@ -100,8 +100,8 @@ fn temporary_beside(path: &Path) -> PathBuf {
 /// process that is killed leaves it behind.
 ///
 /// ```
-/// assert_eq!(taskscout_files::temporary_of(".plan.json.4711-0.tmp"), Some("plan.json"));
-/// assert_eq!(taskscout_files::temporary_of("plan.json.tmp"), None);
+/// assert_eq!(taskscout_io::files::temporary_of(".plan.json.4711-0.tmp"), Some("plan.json"));
+/// assert_eq!(taskscout_io::files::temporary_of("plan.json.tmp"), None);
 /// ```
 #[must_use]
 pub fn temporary_of(name: &str) -> Option<&str> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
-use crate::number;
+use crate::tables::number;
 
 /// What makes a text no table, and the byte where it begins.
 #[derive(Debug, Clone, PartialEq)]

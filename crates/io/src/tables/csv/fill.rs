@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::cell::{Dialect, Fault, FaultKind, after_idle_line, cell, plain_number, record};
 use super::index::Part;
-use crate::limit::{Exceeded, MemoryLimit, NUMBER, SHORT_TEXT, TEXT};
-use crate::table::Values;
+use crate::tables::limit::{Exceeded, MemoryLimit, NUMBER, SHORT_TEXT, TEXT};
+use crate::tables::table::Values;
 
 /// What the cells of a column are read as.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -25,11 +25,11 @@ use rayon::prelude::*;
 use self::cells::{Piece, Wanted};
 use self::pages::{Checked, Sizes};
 use self::quiet::quietly;
-use crate::error::{Error, Result};
-use crate::limit::{Exceeded, MemoryLimit};
-use crate::names;
-use crate::read::{LARGEST_FILE, ReadOptions};
-use crate::table::{Column, Skipped, Table, Values};
+use crate::tables::error::{Error, Result};
+use crate::tables::limit::{Exceeded, MemoryLimit};
+use crate::tables::names;
+use crate::tables::read::{LARGEST_FILE, ReadOptions};
+use crate::tables::table::{Column, Skipped, Table, Values};
 
 /// Bytes of the largest footer; what it describes takes some fifty times as much.
 const LARGEST_FOOTER: u32 = 16 << 20;

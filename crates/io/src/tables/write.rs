@@ -1,7 +1,7 @@
 //! Tables to files, which are either complete or as they were before.
 //!
 //! ```
-//! use taskscout_tables::{Column, Table, write_csv, write_parquet};
+//! use taskscout_io::tables::{Column, Table, write_csv, write_parquet};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let columns = [
@@ -13,7 +13,7 @@
 //! write_parquet(&parquet, &columns)?;
 //! assert_eq!(Table::read(&csv)?.columns(), columns);
 //! assert_eq!(Table::read(&parquet)?.columns(), columns);
-//! # Ok::<(), taskscout_tables::Error>(())
+//! # Ok::<(), taskscout_io::tables::Error>(())
 //! ```
 
 use std::fs::File;
@@ -28,9 +28,9 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use ::parquet::schema::types::{ColumnPath, Type};
 
-use crate::error::{Error, Result};
-use crate::table::{Column, Values};
-use crate::{names, number};
+use crate::tables::error::{Error, Result};
+use crate::tables::table::{Column, Values};
+use crate::tables::{names, number};
 
 /// Bytes of text gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -46,7 +46,7 @@ const GROUP: usize = 1 << 18;
 pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let path = path.as_ref();
     let rows = check(path, columns)?;
-    taskscout_files::replace(path, |mut file| {
+    crate::files::replace(path, |mut file| {
         let mut text = String::new();
         let alone = columns.len() == 1;
         for (index, column) in columns.iter().enumerate() {
@@ -86,7 +86,7 @@ pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
 pub fn write_parquet(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let path = path.as_ref();
     let rows = check(path, columns)?;
-    taskscout_files::replace(path, |file| {
+    crate::files::replace(path, |file| {
         write_groups(file, columns, rows).map_err(|error| match error {
             ParquetError::External(error) => match error.downcast::<io::Error>() {
                 Ok(error) => *error,
@@ -248,7 +248,10 @@ mod tests {
             fs::read_to_string(&path).unwrap(),
             "\"x;y\"\na\n\"#b\"\n\"c,d\"\n\"e\"\"f\"\n\" g\"\n\"\"\n\"h\ni\"\n"
         );
-        assert_eq!(crate::Table::read(&path).unwrap().columns(), columns);
+        assert_eq!(
+            crate::tables::Table::read(&path).unwrap().columns(),
+            columns
+        );
     }
 
     #[test]

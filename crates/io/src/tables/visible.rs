@@ -14,7 +14,7 @@ const LONGEST_NAME: usize = 200;
 /// escape, such as `\n` or `\u{1b}`.
 ///
 /// ```
-/// use taskscout_tables::visible;
+/// use taskscout_io::tables::visible;
 ///
 /// assert_eq!(visible("gale, 22 m/s"), "gale, 22 m/s");
 /// assert_eq!(visible("gale\u{1b}[2J\r\n"), r"gale\u{1b}[2J\r\n");

@@ -4,7 +4,7 @@
 //! refused at that moment, with the line of the file and the column.
 //!
 //! ```
-//! use taskscout_tables::Table;
+//! use taskscout_io::tables::Table;
 //!
 //! let table = Table::read_csv_text(b"name,speed\ncalm,0.5\ngale,\n", "winds.csv")?;
 //! assert_eq!(table.text("name")?, ["calm", "gale"]);
@@ -13,15 +13,15 @@
 //!     "line 3 of winds.csv, column speed, is empty: \
 //!      every value must be finite, so repair or remove the row"
 //! );
-//! # Ok::<(), taskscout_tables::Error>(())
+//! # Ok::<(), taskscout_io::tables::Error>(())
 //! ```
 
 use std::collections::HashSet;
 
-use crate::error::{Error, Result};
-use crate::limit::{EMPTY_TEXT, Exceeded, MemoryLimit, NUMBER};
-use crate::lines::Lines;
-use crate::{names, number, visible};
+use crate::tables::error::{Error, Result};
+use crate::tables::limit::{EMPTY_TEXT, Exceeded, MemoryLimit, NUMBER};
+use crate::tables::lines::Lines;
+use crate::tables::{names, number, visible};
 
 /// The cells of one column.
 ///
@@ -190,7 +190,7 @@ impl Table {
     /// The cells of a column as text.
     ///
     /// Of a column that was read as numbers they are written in their shortest form: `007` has become
-    /// `7`. Columns of names are read as text ([`crate::ReadOptions::text`]). An empty cell stays empty.
+    /// `7`. Columns of names are read as text ([`crate::tables::ReadOptions::text`]). An empty cell stays empty.
     ///
     /// # Errors
     /// If the column is missing.

@@ -13,7 +13,7 @@ use parquet::data_type::ByteArrayType;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use taskscout_tables::Table;
+use taskscout_io::tables::Table;
 
 static HEARD: AtomicUsize = AtomicUsize::new(0);
 

@@ -1,7 +1,7 @@
 //! Tables with bad rows in them, read without these.
 //!
 //! ```
-//! use taskscout_tables::Table;
+//! use taskscout_io::tables::Table;
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("log.csv");
@@ -9,16 +9,16 @@
 //! let (table, bad) = Table::read_skipping(&path, &["speed", "force"], None)?;
 //! assert_eq!(table.matrix(&["speed", "force"])?, [1.0, 10.0, 3.0, 30.0]);
 //! assert_eq!(bad.iter().filter_map(|row| row.line).collect::<Vec<_>>(), [3, 5]);
-//! # Ok::<(), taskscout_tables::Error>(())
+//! # Ok::<(), taskscout_io::tables::Error>(())
 //! ```
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::lines::Lines;
-use crate::read::{File, Format, ReadOptions};
-use crate::table::{Column, Table, Values};
-use crate::{csv, number, parquet, visible};
+use crate::tables::error::{Error, Result};
+use crate::tables::lines::Lines;
+use crate::tables::read::{File, Format, ReadOptions};
+use crate::tables::table::{Column, Table, Values};
+use crate::tables::{csv, number, parquet, visible};
 
 /// A row that was left out.
 #[derive(Debug, Clone, PartialEq)]

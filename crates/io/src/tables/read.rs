@@ -3,10 +3,10 @@
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Result};
-use crate::limit::MemoryLimit;
-use crate::table::Table;
-use crate::{csv, parquet};
+use crate::tables::error::{Error, Result};
+use crate::tables::limit::MemoryLimit;
+use crate::tables::table::Table;
+use crate::tables::{csv, parquet};
 
 /// What every Parquet file begins with.
 const PARQUET_MARK: &[u8] = b"PAR1";
@@ -16,7 +16,7 @@ pub(crate) const LARGEST_FILE: u64 = 1 << 30;
 /// What is wanted of a table, and how its file is to be read.
 ///
 /// ```
-/// use taskscout_tables::{ReadOptions, Table};
+/// use taskscout_io::tables::{ReadOptions, Table};
 ///
 /// let text = b"task,speed\n007,1\n7,2\n";
 /// let options = ReadOptions {
@@ -25,7 +25,7 @@ pub(crate) const LARGEST_FILE: u64 = 1 << 30;
 /// };
 /// let table = Table::read_csv_text_with(text, "log.csv", &options)?;
 /// assert_eq!(table.text("task")?, ["007", "7"]);
-/// # Ok::<(), taskscout_tables::Error>(())
+/// # Ok::<(), taskscout_io::tables::Error>(())
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct ReadOptions<'a> {
@@ -88,7 +88,7 @@ pub(crate) enum Format {
 
 impl File {
     pub(crate) fn load(path: &Path) -> Result<Self> {
-        let bytes = taskscout_files::read(path, LARGEST_FILE).map_err(|source| Error::Read {
+        let bytes = crate::files::read(path, LARGEST_FILE).map_err(|source| Error::Read {
             path: path.to_owned(),
             remedy: remedy(path, &source),
             source,

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
-use crate::visible::name as shown;
+use crate::tables::error::{Error, Result};
+use crate::tables::visible::name as shown;
 
 /// More names than this are not listed in a message.
 const LISTED: usize = 20;

@@ -4,7 +4,7 @@ use memchr::{memchr, memchr_iter, memchr2};
 use rayon::prelude::*;
 
 use super::cell::{Dialect, Fault, after_idle_line, cell};
-use crate::lines::Lines;
+use crate::tables::lines::Lines;
 
 /// A run of whole rows.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use ::parquet::errors::ParquetError;
 use ::parquet::schema::types::ColumnDescriptor;
 
 use super::Refusal;
-use crate::limit::{Exceeded, MemoryLimit, NUMBER, TEXT};
-use crate::number;
-use crate::table::Values;
+use crate::tables::limit::{Exceeded, MemoryLimit, NUMBER, TEXT};
+use crate::tables::number;
+use crate::tables::table::Values;
 
 /// Values decoded at a time, so that they stay in the cache until they are converted.
 const BATCH: usize = 1 << 14;

@@ -18,10 +18,10 @@ use memchr::memchr_iter;
 use self::cell::{Cell, Dialect, Fault, FaultKind, MOST_COLUMNS, after_idle_line, record};
 use self::fill::{Failure, Kind};
 pub(crate) use self::mend::mend;
-use crate::error::{Error, Result};
-use crate::names;
-use crate::read::ReadOptions;
-use crate::table::{Column, Table};
+use crate::tables::error::{Error, Result};
+use crate::tables::names;
+use crate::tables::read::ReadOptions;
+use crate::tables::table::{Column, Table};
 
 /// What is said of bytes that are no text.
 const NOT_UTF8: &str = "this is not UTF-8 text; save the table as CSV in UTF-8";

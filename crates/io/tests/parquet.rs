@@ -13,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
-use taskscout_tables::{Column, MemoryLimit, ReadOptions, Table, Values, write_parquet};
+use taskscout_io::tables::{Column, MemoryLimit, ReadOptions, Table, Values, write_parquet};
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 

@@ -16,8 +16,8 @@ use std::path::Path;
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().join("plan.json");
 /// std::fs::write(&path, "{}").unwrap();
-/// assert_eq!(taskscout_files::read(&path, 2)?, b"{}");
-/// let refusal = taskscout_files::read(&path, 1).unwrap_err();
+/// assert_eq!(taskscout_io::files::read(&path, 2)?, b"{}");
+/// let refusal = taskscout_io::files::read(&path, 1).unwrap_err();
 /// assert_eq!(refusal.to_string(), "it has 2 bytes, and 1 byte is the most that is read");
 /// # Ok::<(), std::io::Error>(())
 /// ```

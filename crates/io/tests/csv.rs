@@ -1,7 +1,7 @@
 //! CSV as a user meets it: what is written reads back, and nothing makes the reader panic.
 
 use proptest::prelude::*;
-use taskscout_tables::{Column, Table, Values, write_csv};
+use taskscout_io::tables::{Column, Table, Values, write_csv};
 
 /// Every kind of number: all bit patterns except the NaNs, which are written as one.
 fn number() -> impl Strategy<Value = f64> {
