@@ -8,8 +8,8 @@ use crate::svg::{Theme, draw_heat_map};
 /// A square of cells, coloured from −1 to 1.
 ///
 /// ```
-/// use taskscout_report::figures::HeatMap;
-/// use taskscout_report::Theme;
+/// use taskscout_plot::figures::HeatMap;
+/// use taskscout_plot::Theme;
 ///
 /// let map = HeatMap {
 ///     title: "How alike tasks are".into(),

@@ -4,11 +4,10 @@ use super::canvas::{Anchor, Canvas, Stroke, Text};
 use super::frame::{BELOW_AXIS, Frame, Head, TEXT, content_top, empty, left_of_axis, open, widest};
 use super::legend::{self, Entry, Legend};
 use super::lines::{Line, lines, x_range, y_range};
-use super::palette::{Paint, Style};
+use super::palette::{OUT_OF_REACH, Paint, Style};
 use super::place::{Flag, apart, flags, text_width};
 use super::scale::Spacing;
 use super::{LinePlot, SeriesPoint, Theme};
-use crate::contender::OUT_OF_REACH;
 
 const LABEL_ROW: f64 = 17.0;
 const FLAG_GAP: f64 = 5.0;

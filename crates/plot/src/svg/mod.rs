@@ -1,24 +1,11 @@
 //! Line plots and panels of them as hand-made SVG.
 //!
-//! [`loss_plot`] and [`metric_plot`] make a [`LinePlot`] from result rows;
-//! [`LinePlot::to_svg`] draws it, for the page (colours follow the page's light or dark mode) or to
-//! stand alone on white. A [`PanelFigure`] is several small plots under one legend, for whatever
-//! else an experiment has to show; [`crate::figures`] has bars and heat maps too.
-//!
-//! ```
-//! use taskscout_report::{ResultRow, Theme, loss_plot};
-//!
-//! let row = |round: usize, loss| ResultRow {
-//!     strategy: "passive".into(), round, budget: 100 * (round + 1), test_loss: Some(loss),
-//!     ..ResultRow::default()
-//! };
-//! let svg = loss_plot(&[row(0, 0.4), row(1, 0.1)]).to_svg(Theme::Standalone, "loss");
-//! assert!(svg.starts_with("<svg") && svg.contains("passive"));
-//! ```
+//! [`LinePlot::to_svg`] draws a plot for the page (colours follow the page's light or dark mode) or
+//! to stand alone on white. A [`PanelFigure`] is several small plots under one legend;
+//! [`crate::figures`] has bars and heat maps too.
 
 mod bars;
 mod canvas;
-mod figures;
 mod frame;
 mod heat_map;
 mod legend;
@@ -34,8 +21,8 @@ mod thin;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use bars::draw_bars;
-pub use figures::{loss_plot, metric_plot, returned_loss_plot};
 pub(crate) use heat_map::draw_heat_map;
+pub use palette::OUT_OF_REACH;
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.

@@ -3,7 +3,7 @@
 //! A name has one colour in all panels, that of the strategy of this name in every other plot.
 //!
 //! ```
-//! use taskscout_report::{Panel, PanelFigure, PanelLevel, PanelLine, Theme};
+//! use taskscout_plot::{Panel, PanelFigure, PanelLevel, PanelLine, Theme};
 //!
 //! let panel = Panel {
 //!     x_title: "source samples collected".into(),

@@ -14,8 +14,8 @@ const NAMED: usize = 3;
 /// the same in all.
 ///
 /// ```
-/// use taskscout_report::figures::{Bar, Bars};
-/// use taskscout_report::Theme;
+/// use taskscout_plot::figures::{Bar, Bars};
+/// use taskscout_plot::Theme;
 ///
 /// let bar = |name: &str, similarity, weight, group: &str| Bar {
 ///     name: name.into(), value: similarity, second: Some(weight), group: group.into(),

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::padded;
+use taskscout_plot::figures::padded;
+use taskscout_plot::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine};
+
 use crate::curve::MeanSem;
 use crate::format::{grouped, short};
-use crate::svg::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine};
 use crate::table::seeds;
 
 const TRUTH: &str = "the hidden target";
@@ -15,7 +16,7 @@ const TRUTH: &str = "the hidden target";
 /// The tasks that strategies chose, round by round, and the one that they did not see.
 ///
 /// ```
-/// use taskscout_report::figures::{PathStep, TaskPath};
+/// use taskscout_report::{PathStep, TaskPath};
 /// use taskscout_report::Theme;
 ///
 /// let step = |round: usize, task: [f64; 2]| PathStep {
@@ -246,8 +247,8 @@ impl TaskPath {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::Theme;
     use crate::testing::{assert_balanced, close};
+    use taskscout_plot::Theme;
 
     fn step(strategy: &str, seed: u64, round: usize, task: &[f64]) -> PathStep {
         PathStep {

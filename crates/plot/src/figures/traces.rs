@@ -8,7 +8,7 @@ use crate::svg::{Panel, PanelFigure, PanelLine};
 /// How an angle or another state goes over time, one panel a situation and one line a model.
 ///
 /// ```
-/// use taskscout_report::figures::{Trace, TracePanel, Traces};
+/// use taskscout_plot::figures::{Trace, TracePanel, Traces};
 ///
 /// let trace = |name: &str, offset: f64| Trace {
 ///     name: name.into(),

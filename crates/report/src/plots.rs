@@ -1,6 +1,18 @@
 //! The plots of a report, made from result rows.
+//!
+//! ```
+//! use taskscout_report::{ResultRow, Theme, loss_plot};
+//!
+//! let row = |round: usize, loss| ResultRow {
+//!     strategy: "passive".into(), round, budget: 100 * (round + 1), test_loss: Some(loss),
+//!     ..ResultRow::default()
+//! };
+//! let svg = loss_plot(&[row(0, 0.4), row(1, 0.1)]).to_svg(Theme::Standalone, "loss");
+//! assert!(svg.starts_with("<svg") && svg.contains("passive"));
+//! ```
 
-use super::{Crossing, LinePlot, Reference, Series, SeriesPoint, YAxis};
+use taskscout_plot::{Crossing, LinePlot, Reference, Series, SeriesPoint, YAxis};
+
 use crate::contender::{TARGET_ONLY, competes, label};
 use crate::curve::{Curve, MeanSem, Metric, mean_curves};
 use crate::format::{grouped, mean_sem, percent, short};
@@ -166,7 +178,8 @@ fn describe(curves: &[Curve]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::Theme;
+    use taskscout_plot::Theme;
+
     use crate::testing::{assert_balanced, close, curve, row};
 
     fn rows() -> Vec<ResultRow> {

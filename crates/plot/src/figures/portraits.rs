@@ -9,7 +9,7 @@ use crate::svg::{Panel, PanelFigure, PanelLine, PanelMark};
 /// Phase portraits side by side, all to the same scale.
 ///
 /// ```
-/// use taskscout_report::figures::{Portrait, PortraitCurve, Portraits};
+/// use taskscout_plot::figures::{Portrait, PortraitCurve, Portraits};
 ///
 /// let spiral = |rate: f64| (0..500).map(|step| f64::from(step) / 50.0)
 ///     .map(|t| ((-rate * t).exp() * t.cos(), -(-rate * t).exp() * t.sin()))

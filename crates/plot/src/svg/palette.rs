@@ -6,7 +6,10 @@
 //! markers differ as well, so that plots survive a black-and-white printer.
 
 use super::Theme;
-use crate::contender::OUT_OF_REACH;
+
+/// What follows the name of a line that shows what no contender can reach. The line looks as its
+/// name without this does, and its end is marked without this.
+pub const OUT_OF_REACH: &str = " (out of reach)";
 
 /// The suffix of the names of save-task variants.
 const SAVE_TASK: &str = "+save-task";
