@@ -142,8 +142,8 @@ impl From<taskscout_io::tables::Error> for CliError {
     }
 }
 
-impl From<taskscout_worlds::logs::Error> for CliError {
-    fn from(error: taskscout_worlds::logs::Error) -> Self {
+impl From<taskscout_logs::Error> for CliError {
+    fn from(error: taskscout_logs::Error) -> Self {
         Self::Input(error.to_string())
     }
 }

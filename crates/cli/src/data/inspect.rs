@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use taskscout_io::tables::visible;
-use taskscout_worlds::logs::inspect::{Inspection, inspect};
-use taskscout_worlds::logs::{Wind, read};
+use taskscout_logs::inspect::{Inspection, inspect};
+use taskscout_logs::{Wind, read};
 
 use super::options::InspectOptions;
 use crate::design::say::short;

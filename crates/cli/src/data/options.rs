@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use taskscout_worlds::logs::{Format, ReadOptions};
+use taskscout_logs::{Format, ReadOptions};
 
 /// What to do with logs.
 #[derive(Debug, Subcommand)]

@@ -10,7 +10,7 @@ use super::control::Method;
 use super::course::Trajectory;
 use super::frame::rotation;
 use super::vehicle::Vehicle;
-use crate::wind::Wind;
+use taskscout_logs::Wind;
 
 /// How a flight is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use super::course::Trajectory;
 use super::log::{LogStyle, Row, SimulatedFlight};
 use super::simulate::simulate;
 use super::vehicle::Vehicle;
-use crate::wind::Wind;
+use taskscout_logs::Wind;
 
 /// Most rows of a flight: more than five hours.
 pub const MAX_ROWS: usize = 1_000_000;

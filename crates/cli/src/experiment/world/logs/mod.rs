@@ -18,10 +18,10 @@ use taskscout::strategy::PlanItem;
 use taskscout::study::Study;
 use taskscout::task::Task;
 use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_logs::{Logs, files, read};
+use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
-use taskscout_worlds::logs::{Logs, files, read};
-use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
 
 use super::{
     Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
@@ -305,7 +305,7 @@ struct LogWorld {
 }
 
 impl LogWorld {
-    fn target(&self, target: usize) -> &taskscout_worlds::RecordedTask {
+    fn target(&self, target: usize) -> &taskscout_logs::RecordedTask {
         &self.recorded.tasks()[self.recorded.targets()[target]]
     }
 

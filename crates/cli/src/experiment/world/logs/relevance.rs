@@ -11,7 +11,7 @@ use taskscout::features::apply_row;
 use taskscout::study::Study;
 use taskscout::train::pooled::Pool;
 use taskscout::train::{Choice, Predictor, PredictorKind};
-use taskscout_worlds::Recorded;
+use taskscout_logs::Recorded;
 
 use crate::experiment::trial::{RelevantTask, TargetRelevance};
 

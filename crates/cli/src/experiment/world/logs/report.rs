@@ -2,8 +2,8 @@
 //! force is explained.
 
 use serde_json::json;
+use taskscout_logs::Recorded;
 use taskscout_report::{Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable, percent};
-use taskscout_worlds::Recorded;
 
 use crate::error::{CliError, Result};
 use crate::experiment::trial::{RelevantTask, TrialRecord};

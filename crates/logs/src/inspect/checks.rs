@@ -4,7 +4,7 @@ use super::Measured;
 use super::column::Column;
 use super::pooled::Pooled;
 use super::warning::{Warning, WarningKind};
-use crate::logs::{Logs, Recording};
+use crate::recording::{Logs, Recording};
 
 /// Fewer rows than this are few.
 const FEW_ROWS: usize = 100;

@@ -10,7 +10,7 @@ use taskscout::data::Columns;
 
 use super::tasks::RecordedTask;
 use super::train_rows;
-use crate::logs::{Logs, Recording};
+use crate::recording::{Logs, Recording};
 
 /// Spreads that a task may lie from the others before sums of squares keep four digits of it.
 const FARTHEST: f64 = 1e6;

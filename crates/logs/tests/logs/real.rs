@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use taskscout_worlds::logs::{Logs, ReadOptions, read};
+use taskscout_logs::{Logs, ReadOptions, read};
 
 use super::bits;
 

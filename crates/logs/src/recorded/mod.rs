@@ -23,7 +23,7 @@ use taskscout::train::Predictor;
 pub use self::scaling::Scaling;
 use self::scaling::Scalings;
 pub use self::tasks::{RecordedTask, TaskKnowledge};
-use crate::logs::{Logs, Recording};
+use crate::recording::{Logs, Recording};
 
 /// How recordings become tasks.
 #[derive(Debug, Clone, PartialEq)]

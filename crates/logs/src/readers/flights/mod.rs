@@ -14,9 +14,10 @@ use rayon::prelude::*;
 
 use self::header::Layout;
 use self::row::{Row, Trouble};
-use super::error::{Error, Result};
 use super::files::{self, LogFile};
-use super::{FlightName, Logs, Recording, SkippedRow};
+use crate::error::{Error, Result};
+use crate::flight_name::FlightName;
+use crate::recording::{Logs, Recording, SkippedRow};
 
 /// The inputs: velocity, attitude as a quaternion, motor commands in thousands.
 const INPUTS: [&str; 11] = [

@@ -1,7 +1,7 @@
 //! What inspection says of logs with one thing wrong.
 
-use taskscout_worlds::logs::inspect::{Inspection, WarningKind};
-use taskscout_worlds::logs::{Format, ReadOptions, inspect, read};
+use taskscout_logs::inspect::{Inspection, WarningKind};
+use taskscout_logs::{Format, ReadOptions, inspect, read};
 
 use super::Folder;
 

@@ -93,7 +93,7 @@ fn a_file_of_its_own_and_subfolders_are_read_in_order_of_names() {
     assert_eq!(logs.warnings.len(), 1);
     assert!(logs.warnings[0].contains("condition `gale` is not known"));
     let file = folder.path().join("b/a_x_m_nowind.csv");
-    let one = taskscout_worlds::logs::read(&file, &Default::default()).unwrap();
+    let one = taskscout_logs::read(&file, &Default::default()).unwrap();
     assert_eq!(one.recordings, logs.recordings[..1]);
 }
 
@@ -272,7 +272,7 @@ fn folders_and_names_without_logs_are_refused() {
         "{message}"
     );
     let nowhere = std::path::Path::new("no/such/folder");
-    let message = refusal(taskscout_worlds::logs::read(nowhere, &Default::default()));
+    let message = refusal(taskscout_logs::read(nowhere, &Default::default()));
     assert!(
         message.starts_with("cannot read no/such/folder: "),
         "{message}"

@@ -1,7 +1,7 @@
 //! Megabytes of flight logs read a second, side by side with pandas.
 //!
 //! ```text
-//! cargo bench -p taskscout-worlds --bench logs        or, with the other benchmarks,        cargo xtask bench
+//! cargo bench -p taskscout-logs --bench logs          or, with the other benchmarks,        cargo xtask bench
 //! ```
 //!
 //! Both sides read the same generated files, with the columns and digits of real ones: pandas and
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use support::Result;
 use support::clock::{Timing, measure, median};
 use support::numpy::{Numpy, interpreter};
-use taskscout_worlds::logs::{Logs, ReadOptions, read};
+use taskscout_logs::{Logs, ReadOptions, read};
 
 /// The Python side.
 const SCRIPT: &str = "pandas_logs.py";
@@ -113,7 +113,7 @@ fn run() -> Result<()> {
 }
 
 /// What is measured.
-fn ours(folder: &Path) -> taskscout_worlds::logs::Result<Logs> {
+fn ours(folder: &Path) -> taskscout_logs::Result<Logs> {
     read(black_box(folder), &ReadOptions::default()).map(black_box)
 }
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{InputSummary, Measured};
-use crate::logs::Logs;
+use crate::recording::Logs;
 
 /// Moments of the inputs.
 #[derive(Debug)]

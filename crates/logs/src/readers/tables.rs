@@ -7,9 +7,10 @@ use std::path::Path;
 use rayon::prelude::*;
 use taskscout_io::tables::{self as tables, MemoryLimit, Table, visible};
 
-use super::error::{Error, Result};
+use super::ReadOptions;
 use super::files::{self, LogFile};
-use super::{Logs, ReadOptions, Recording, SkippedRow};
+use crate::error::{Error, Result};
+use crate::recording::{Logs, Recording, SkippedRow};
 
 /// How files of tables end.
 pub(super) const ENDINGS: [&str; 3] = ["csv", "tsv", "parquet"];

@@ -11,7 +11,7 @@ mod tables;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use taskscout_worlds::logs::{Format, Logs, ReadOptions, Result, read};
+use taskscout_logs::{Format, Logs, ReadOptions, Result, read};
 
 /// A folder of files that is gone after the test.
 struct Folder(tempfile::TempDir);

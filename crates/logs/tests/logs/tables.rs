@@ -3,7 +3,7 @@
 use super::{Folder, refusal};
 use proptest::prelude::*;
 use taskscout_io::tables::{Column, write_csv, write_parquet};
-use taskscout_worlds::logs::{Format, ReadOptions, read};
+use taskscout_logs::{Format, ReadOptions, read};
 
 const LOG: &[u8] = b"run,time,speed,gust,force\na,0,1,10,100\nb,0,2,20,200\na,1,3,30,300\n";
 

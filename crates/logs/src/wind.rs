@@ -30,7 +30,7 @@ impl Wind {
     /// none of these. Fan speeds between those of the table are interpolated.
     ///
     /// ```
-    /// use taskscout_worlds::logs::Wind;
+    /// use taskscout_logs::Wind;
     /// let gusts = Wind::of_condition("70p20sint").unwrap();
     /// assert_eq!(gusts.at(0.0), 8.5);
     /// assert!(gusts.at(1.0) > 10.0);

@@ -5,7 +5,7 @@ use std::path::Path;
 use memchr::memchr_iter;
 
 use super::cell::{self, shortened};
-use crate::logs::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// What a column is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

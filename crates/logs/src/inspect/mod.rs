@@ -1,8 +1,8 @@
 //! What logs hold, and what in them would spoil learning.
 //!
 //! ```
-//! use taskscout_worlds::logs::inspect::{WarningKind, inspect};
-//! use taskscout_worlds::logs::{Format, ReadOptions, read};
+//! use taskscout_logs::inspect::{WarningKind, inspect};
+//! use taskscout_logs::{Format, ReadOptions, read};
 //!
 //! let folder = tempfile::tempdir().unwrap();
 //! let path = folder.path().join("calm.csv");
@@ -18,7 +18,7 @@
 //! assert_eq!((found.tasks[0].rows, found.tasks[0].mean), (3, 20.0));
 //! let kinds: Vec<WarningKind> = found.warnings.iter().map(|warning| warning.kind).collect();
 //! assert_eq!(kinds, [WarningKind::FewRows, WarningKind::Constant]);
-//! # Ok::<(), taskscout_worlds::logs::Error>(())
+//! # Ok::<(), taskscout_logs::Error>(())
 //! ```
 
 mod checks;

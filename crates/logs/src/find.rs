@@ -2,8 +2,8 @@
 
 use taskscout_io::tables::edit_distance;
 
-use super::error::{Error, Result};
-use super::{Logs, Recording};
+use crate::error::{Error, Result};
+use crate::recording::{Logs, Recording};
 
 /// Names that a message suggests.
 const SUGGESTED: usize = 3;

@@ -8,8 +8,8 @@ use taskscout::features::{FeatureMap, apply_row};
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::TaskSpace as _;
 use taskscout::train::{Predictor, PredictorKind};
-use taskscout_worlds::logs::{FlightName, Logs, Recording, Wind};
-use taskscout_worlds::{Recorded, RecordedConfig, TaskKnowledge};
+use taskscout_logs::{FlightName, Logs, Recording, Wind};
+use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 
 const SHARE: f64 = 0.7;
 

@@ -21,7 +21,7 @@ impl FlightName {
     /// The parts of a name; nothing unless there are four of them.
     ///
     /// ```
-    /// use taskscout_worlds::logs::FlightName;
+    /// use taskscout_logs::FlightName;
     ///
     /// let name = FlightName::parse("custom_figure8_NF-C_70wind").unwrap();
     /// assert_eq!((&*name.vehicle, &*name.method), ("custom", "NF-C"));

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A file of a log.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@ use taskscout::error::{Error, Result};
 use taskscout::features::FeatureMap;
 
 use super::train_rows;
-use crate::logs::Logs;
+use crate::recording::Logs;
 
 /// Metres a second that count as one in task features, to keep their powers near one.
 const WIND_UNIT: f64 = 10.0;

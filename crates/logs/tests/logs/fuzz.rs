@@ -136,7 +136,7 @@ fn read_all_ways(bytes: &[u8], inputs: &[&str], outputs: &[&str]) {
                 );
                 assert!(skip || recording.skipped.is_empty());
             }
-            let _ = taskscout_worlds::logs::inspect(&logs);
+            let _ = taskscout_logs::inspect(&logs);
         }
     }
 }
