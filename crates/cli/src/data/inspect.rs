@@ -13,7 +13,10 @@ use crate::output::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
-    let found = inspect(&read(&options.path, &options.logs.read_options())?);
+    let found = inspect(&read(
+        &options.path,
+        &options.logs.options().read_options(),
+    )?);
     if !options.json {
         return show(&text(&found));
     }

@@ -62,7 +62,7 @@ impl PlanFiles {
             })?;
         }
         write_csv(&self.csv, &table(&outcome.plan, columns))?;
-        taskscout_report::write_atomically(&self.json, json.as_bytes())
+        taskscout_io::files::write_atomically(&self.json, json.as_bytes())
             .map_err(|error| CliError::Input(error.to_string()))
     }
 

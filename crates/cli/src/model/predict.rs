@@ -9,10 +9,10 @@ use taskscout_models::{Prediction, SavedModel};
 
 use super::columns::{Found, Wanted, reading};
 use super::options::PredictOptions;
-use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
-use crate::memory::Need;
 use crate::output::{check_free, print, tell, writer};
+use taskscout_lab::memory::Need;
+use taskscout_lab::options::comment_byte;
 
 /// Rows predicted and printed at a time.
 const BLOCK: usize = 16_384;

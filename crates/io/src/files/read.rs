@@ -58,6 +58,15 @@ pub fn read_from(stream: impl Read, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of a file of at most so many bytes.
+///
+/// # Errors
+/// As [`read`], and [`io::ErrorKind::InvalidData`] for what is no text.
+pub fn read_text(path: impl AsRef<Path>, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
+
 fn too_large(found: &str, most: u64) -> io::Error {
     let bytes = if most == 1 { "byte is" } else { "bytes are" };
     io::Error::new(
