@@ -40,7 +40,12 @@ pub(crate) const TEST: Environment = Environment {
 };
 
 /// Packages of the workspace that have benchmarks.
-const BENCHED: [&str; 3] = ["taskscout", "taskscout-neural", "taskscout-worlds"];
+const BENCHED: [&str; 4] = [
+    "taskscout",
+    "taskscout-neural",
+    "taskscout-logs",
+    "taskscout-worlds",
+];
 
 /// Runs the benchmarks in their environment.
 pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::data::options::LogOptions;
-use crate::experiment::config::MOST_SEEDS;
-use crate::experiment::world::LogFeatures;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Serialize};
+use clap::{Args, Parser, Subcommand};
+use taskscout_lab::{
+    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, OracleChoice, OracleName, ScheduleName,
+    TaskFeaturesName,
+};
 
-use crate::data::options::Data;
+use crate::data::options::{Data, LogArgs};
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
@@ -35,7 +35,7 @@ pub(crate) enum Command {
         #[arg(value_parser = Selection::parser())]
         experiment: Selection,
         #[command(flatten)]
-        options: ExperimentOptions,
+        options: ExperimentArgs,
     },
     /// Run an experiment of your own, described in a TOML file
     Run {
@@ -45,7 +45,7 @@ pub(crate) enum Command {
         #[arg(long)]
         check: bool,
         #[command(flatten)]
-        options: ExperimentOptions,
+        options: ExperimentArgs,
     },
     /// Plan which tasks to collect data from, and how much of each
     #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
@@ -73,21 +73,6 @@ pub(crate) enum Command {
     },
 }
 
-/// The experiments that come with the command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BuiltIn {
-    /// Linear features, linear representation
-    Bilinear,
-    /// Random Fourier features, linear representation
-    Fourier,
-    /// A network as representation
-    Mlp,
-    /// A pendulum in wind, whose conditions are hidden
-    Pendulum,
-    /// Recorded flights of drones: which of them help another one (needs --data and --target)
-    Drone,
-}
-
 /// What `reproduce` runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selection {
@@ -99,16 +84,17 @@ impl Selection {
     /// The built-in experiments by name, and `all`.
     fn parser() -> impl TypedValueParser<Value = Self> {
         let all = PossibleValue::new("all").help("Each of these in turn, and one report on all");
-        let built_in = BuiltIn::value_variants().iter();
-        let names = built_in.filter_map(ValueEnum::to_possible_value);
-        PossibleValuesParser::new(names.chain([all]))
-            .map(|name| BuiltIn::from_str(&name, false).map_or(Self::All, Self::One))
+        let names = possible(BuiltIn::ALL, BuiltIn::name, BuiltIn::about);
+        PossibleValuesParser::new(names.chain([all])).map(|name| {
+            let known = BuiltIn::ALL.iter().find(|known| known.name() == name);
+            known.map_or(Self::All, |&known| Self::One(known))
+        })
     }
 }
 
 /// Options common to all experiments; each overrides the experiment's file.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct ExperimentOptions {
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ExperimentArgs {
     /// Number of seeds
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     pub(crate) seeds: Option<u64>,
@@ -125,7 +111,7 @@ pub(crate) struct ExperimentOptions {
     #[arg(long, value_name = "ORACLE", value_parser = OracleParser)]
     pub(crate) oracle: Option<OracleChoice>,
     /// The rounds: the paper's, or taskscout's own with the same total budget
-    #[arg(long, value_name = "SCHEDULE")]
+    #[arg(long, value_name = "SCHEDULE", value_parser = named(ScheduleName::ALL, ScheduleName::name, ScheduleName::about))]
     pub(crate) schedule: Option<ScheduleName>,
     /// Multiply every round's budget
     #[arg(long, value_name = "X")]
@@ -140,15 +126,15 @@ pub(crate) struct ExperimentOptions {
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Drone: what forces are linear in [default: auto]
-    #[arg(long, value_name = "PHI")]
+    #[arg(long, value_name = "PHI", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
     pub(crate) phi: Option<LogFeatures>,
     #[command(flatten)]
-    pub(crate) logs: LogOptions,
+    pub(crate) logs: LogArgs,
     /// Pendulum: a target, w₁ to w₅ inside [-1, 1] [default: the paper's five]; drone: a task's name. Give it again for several
     #[arg(long, value_name = "TARGET", allow_hyphen_values = true)]
     pub(crate) target: Vec<String>,
     /// What is known of a task: pendulum `paper` or `affine`, drone `wind` or `one-hot`
-    #[arg(long, value_name = "FEATURES")]
+    #[arg(long, value_name = "FEATURES", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
     pub(crate) task_features: Option<TaskFeaturesName>,
     /// Pendulum, drone and programs: one study with one budget for all targets, instead of one for each
     #[arg(long)]
@@ -179,81 +165,34 @@ pub(crate) struct ExperimentOptions {
     pub(crate) json: bool,
 }
 
-/// The training oracles that come with the command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub(crate) enum OracleName {
-    /// Regularised joint least squares on sufficient statistics
-    Exact,
-    /// A network, trained by variable projection
-    Neural,
-    /// A matrix or network with its task map, trained together by mini-batch descent as published
-    JointGd,
-    /// Partial pooling of tasks whose features are known, such as vehicle, axis and wind
-    Pooled,
-    /// The paper's theory: alternating minimisation to choose tasks, least squares in the last stage
-    Mllam,
-}
-
-impl OracleName {
-    /// Its name, as on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Neural => "neural",
-            Self::JointGd => "joint-gd",
-            Self::Mllam => "mllam",
-            Self::Pooled => "pooled",
+impl ExperimentArgs {
+    /// The same for the experiment.
+    pub(crate) fn options(&self) -> ExperimentOptions {
+        let args = self.clone();
+        ExperimentOptions {
+            seeds: args.seeds,
+            seed: args.seed,
+            strategies: args.strategies,
+            save_task: args.save_task,
+            oracle: args.oracle,
+            schedule: args.schedule,
+            budget_scale: args.budget_scale,
+            n_target: args.n_target,
+            matrix_seed: args.matrix_seed,
+            data: args.data,
+            phi: args.phi,
+            logs: args.logs.options(),
+            target: args.target,
+            task_features: args.task_features,
+            joint_targets: args.joint_targets,
+            quick: args.quick,
+            jobs: args.jobs,
+            out: args.out,
+            resume: args.resume,
+            accept_changes: args.accept_changes,
+            force: args.force,
+            save_models: args.save_models,
         }
-    }
-}
-
-/// A training oracle by name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
-pub(crate) enum OracleChoice {
-    /// One that comes with the command.
-    BuiltIn(OracleName),
-    /// Any other: a registered one, if there is one of this name.
-    Own(String),
-}
-
-impl OracleChoice {
-    /// Its name, as on the command line.
-    pub(crate) fn name(&self) -> &str {
-        match self {
-            Self::BuiltIn(oracle) => oracle.name(),
-            Self::Own(name) => name,
-        }
-    }
-
-    /// The one that comes with the command, if it is one.
-    pub(crate) fn built_in(&self) -> Option<OracleName> {
-        match self {
-            Self::BuiltIn(oracle) => Some(*oracle),
-            Self::Own(_) => None,
-        }
-    }
-}
-
-impl From<String> for OracleChoice {
-    fn from(name: String) -> Self {
-        let mut ours = OracleName::value_variants().iter();
-        match ours.find(|oracle| oracle.name() == name) {
-            Some(&oracle) => Self::BuiltIn(oracle),
-            None => Self::Own(name),
-        }
-    }
-}
-
-impl From<OracleChoice> for String {
-    fn from(oracle: OracleChoice) -> Self {
-        oracle.name().to_owned()
-    }
-}
-
-impl PartialEq<OracleName> for OracleChoice {
-    fn eq(&self, other: &OracleName) -> bool {
-        self.built_in() == Some(*other)
     }
 }
 
@@ -276,49 +215,34 @@ impl TypedValueParser for OracleParser {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let ours = OracleName::value_variants().iter();
-        Some(Box::new(ours.filter_map(ValueEnum::to_possible_value)))
+        Some(Box::new(possible(
+            OracleName::ALL,
+            OracleName::name,
+            OracleName::about,
+        )))
     }
 }
 
-/// Features of a task by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum TaskFeaturesName {
-    /// As published
-    Paper,
-    /// With a constant, without which offsets cannot be expressed
-    Affine,
-    /// Vehicle and axis, and powers of the wind
-    Wind,
-    /// Nothing but which task it is
-    OneHot,
+/// Reads what is chosen by name among some that are known.
+fn named<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(possible(all, name, about)).try_map(move |given| {
+        let known = all.iter().find(|&&value| name(value) == given);
+        known.copied().ok_or("is not among them")
+    })
 }
 
-impl TaskFeaturesName {
-    /// Its name, as on the command line.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Paper => "paper",
-            Self::Affine => "affine",
-            Self::Wind => "wind",
-            Self::OneHot => "one-hot",
-        }
-    }
-
-    /// Whether they are those of recordings.
-    pub(crate) fn is_of_logs(self) -> bool {
-        matches!(self, Self::Wind | Self::OneHot)
-    }
-}
-
-/// Schedules by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ScheduleName {
-    /// The paper's rounds, the first of them warm-up
-    Paper,
-    /// Finer rounds with a shorter warm-up, the same total budget
-    Adaptive,
+/// Names with a few words on each, for the help.
+fn possible<T: Copy>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> impl Iterator<Item = PossibleValue> {
+    all.iter()
+        .map(move |&value| PossibleValue::new(name(value)).help(about(value)))
 }
 
 #[cfg(test)]

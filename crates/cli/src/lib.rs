@@ -40,11 +40,8 @@ mod data;
 mod design;
 mod error;
 mod experiment;
-mod input;
-mod memory;
 mod model;
 mod output;
-mod parts;
 mod progress;
 mod simulate;
 
@@ -52,7 +49,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use taskscout::registry::Registry;
-use taskscout_tables::visible;
+use taskscout_io::tables::visible;
+use taskscout_lab::{Experiment, parts};
 
 use crate::args::{Cli, Command, Selection};
 use crate::error::{CliError, Result};
@@ -81,22 +79,21 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
             options,
         } => match experiment {
             Selection::One(experiment) => {
-                let config = experiment::config::built_in(experiment)?;
-                experiment::execute(config, &options, registry)
+                experiment::execute(Experiment::built_in(experiment)?, &options, registry)
             }
-            Selection::All => experiment::all::execute(&options, registry),
+            Selection::All => experiment::execute_all(&options, registry),
         },
         Command::Run {
             file,
             check,
             options,
         } => {
-            let config = experiment::config::from_file(&file)?;
+            let experiment = Experiment::from_file(&file)?;
             if check {
-                experiment::check(config, &options, registry)?;
+                experiment::check(experiment, &options, registry)?;
                 return output::print(&format!("{} is a valid experiment\n", file.display()));
             }
-            experiment::execute(config, &options, registry)
+            experiment::execute(experiment, &options, registry)
         }
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),

@@ -3,12 +3,14 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use taskscout_tables::{Column, visible_lines, write_csv, write_parquet};
+use taskscout_io::tables::{Column, visible_lines, write_csv, write_parquet};
+
+use taskscout_lab::memory::Need;
 
 use crate::error::{CliError, Result};
 
 /// Writes columns to a file.
-pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_tables::Result<()>;
+pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -32,6 +34,13 @@ pub(crate) fn tell(line: &str) {
     crate::progress::without_bar(|| {
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     });
+}
+
+/// Tells a need of memory that is large.
+pub(crate) fn tell_if_large(need: &Need) {
+    if let Some(note) = need.note() {
+        tell(&note);
+    }
 }
 
 /// Refuses to replace a file that is there unless it may be.

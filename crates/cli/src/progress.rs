@@ -1,10 +1,11 @@
 //! Progress for people: a bar on a terminal, plain lines elsewhere. Always on standard error.
 
 use std::io::IsTerminal as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use taskscout_lab::{Watch, Watcher};
 
 use crate::output::tell;
 
@@ -20,8 +21,61 @@ pub(crate) fn without_bar(write: impl FnOnce()) {
     }
 }
 
+/// The terminal as whoever hears of a run.
+pub(crate) fn terminal() -> Watcher {
+    Arc::new(Terminal::default())
+}
+
+/// Tells people of a run.
+#[derive(Default)]
+struct Terminal {
+    /// Of the trials that run now.
+    progress: Mutex<Option<Arc<Progress>>>,
+}
+
+impl Terminal {
+    fn on_progress(&self, tell: impl FnOnce(&Progress)) {
+        // Not held while telling: a terminal that does not go on keeps nobody else waiting.
+        let progress = self
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(progress) = progress {
+            tell(&progress);
+        }
+    }
+}
+
+impl Watch for Terminal {
+    fn note(&self, sentence: &str) {
+        tell(sentence);
+    }
+
+    fn start(&self, trials: usize) {
+        let progress = Arc::new(Progress::new(trials));
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+    }
+
+    fn round(&self, trial: &str) {
+        self.on_progress(|progress| progress.round(trial));
+    }
+
+    fn trial(&self, trial: &str, result: &str) {
+        self.on_progress(|progress| progress.trial(trial, result));
+    }
+
+    fn failed(&self, trial: &str, error: &str) {
+        self.on_progress(|progress| progress.failed(trial, error));
+    }
+
+    fn finish(&self) {
+        self.on_progress(Progress::finish);
+    }
+}
+
 /// Progress of a set of trials.
-pub(crate) struct Progress {
+struct Progress {
     bar: Option<ProgressBar>,
     trials: usize,
     done: std::sync::atomic::AtomicUsize,
@@ -29,7 +83,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Starts with so many trials.
-    pub(crate) fn new(trials: usize) -> Self {
+    fn new(trials: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(trials as u64);
             let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}  (about {eta} left)";
@@ -51,14 +105,14 @@ impl Progress {
     }
 
     /// A round of a trial is over.
-    pub(crate) fn round(&self, trial: &str) {
+    fn round(&self, trial: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(trial.to_owned());
         }
     }
 
     /// A trial is over.
-    pub(crate) fn trial(&self, trial: &str, result: &str) {
+    fn trial(&self, trial: &str, result: &str) {
         let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if let Some(bar) = &self.bar {
             bar.inc(1);
@@ -68,7 +122,7 @@ impl Progress {
     }
 
     /// A trial is over, without a result.
-    pub(crate) fn failed(&self, trial: &str, error: &str) {
+    fn failed(&self, trial: &str, error: &str) {
         if let Some(bar) = &self.bar {
             bar.println(format!("{trial} failed: {error}"));
         }
@@ -76,7 +130,7 @@ impl Progress {
     }
 
     /// All is over.
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use taskscout_tables::{Column, Table, write_csv, write_parquet};
+use taskscout_io::tables::{Column, Table, write_csv, write_parquet};
 
 /// Rows of every flight, and those of them that may be learnt from.
 const ROWS: usize = 100;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use taskscout_io::tables::{Column, Table, write_parquet};
 use taskscout_models::SavedModel;
-use taskscout_tables::{Column, Table, write_parquet};
 
 const SMALL: &str = include_str!("../../../experiments/small.toml");
 /// Inputs of a row in that experiment.

@@ -8,8 +8,8 @@ use std::process::{Command, Output};
 use faer::Mat;
 use taskscout::features::FeatureMap;
 use taskscout::train::{Predictor, PredictorKind};
+use taskscout_io::tables::Table;
 use taskscout_models::{Basis, Names, Parts, Provenance, SavedModel, Uncertainty};
-use taskscout_tables::Table;
 use taskscout_worlds::pendulum::{Environment, Policy, Settings, generator, simulate};
 
 const NAMES: [&str; 12] = [

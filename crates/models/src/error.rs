@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// A file cannot be written.
     #[error(transparent)]
-    Write(#[from] taskscout_files::WriteError),
+    Write(#[from] taskscout_io::files::WriteError),
     /// Something is wrong with the content of a file.
     #[error("{file}: {problem}")]
     In {

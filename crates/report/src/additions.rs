@@ -27,8 +27,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::figures::{Bars, HeatMap};
-use crate::svg::{PanelFigure, Theme};
+use taskscout_plot::figures::{Bars, HeatMap};
+use taskscout_plot::{PanelFigure, Theme};
 
 /// What a figure draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

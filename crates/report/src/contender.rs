@@ -1,13 +1,13 @@
 //! Which strategies take part in the comparison, and which only show what lies around it.
 
+/// What follows the oracle's name where its curve might be taken for a contender's.
+pub(crate) use taskscout_plot::OUT_OF_REACH;
+
 /// The strategy that uses no source samples at all.
 pub const TARGET_ONLY: &str = "target-only";
 
 /// The strategy that collects from the hidden target itself: a reference that no learner can reach.
 pub const ORACLE: &str = "oracle";
-
-/// What follows the oracle's name where its curve might be taken for a contender's.
-pub(crate) const OUT_OF_REACH: &str = " (out of reach)";
 
 /// Whether a strategy may win: it collects from sources, and knows no more than a learner may.
 pub(crate) fn competes(strategy: &str) -> bool {

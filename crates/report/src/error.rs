@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A file cannot be written.
     #[error(transparent)]
-    Write(#[from] taskscout_files::WriteError),
+    Write(#[from] taskscout_io::files::WriteError),
     /// There is nothing to summarise.
     #[error("there are no result rows to report: run the experiment first")]
     NoRows,

@@ -6,9 +6,9 @@
 //! - mean curves over seeds ([`mean_curves`]) and the share of the passive budget that a strategy
 //!   needs to be as good ([`budget_ratio`]);
 //! - `summary.json` ([`Summary`]) and a table for the terminal ([`terminal_table`]);
-//! - SVG plots ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
-//! - figures and tables that an experiment adds of its own ([`ReportFigure`], [`ReportTable`],
-//!   [`figures`]);
+//! - plots of results ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
+//! - figures and tables that an experiment adds of its own ([`ReportFigure`], [`ReportTable`]),
+//!   drawn by [`taskscout_plot`], whose names are here too;
 //! - the same for several experiments together ([`CombinedSummary`], [`combined_report`]), where
 //!   what failed is named beside what did not ([`FailedTrial`], [`FailedExperiment`]).
 //!
@@ -60,18 +60,18 @@ mod csv;
 pub mod curve;
 mod error;
 pub mod failure;
-pub mod figures;
 mod format;
 pub mod html;
 mod ordered;
 pub mod paper;
+pub mod plots;
 pub mod ratio;
 pub mod results;
 mod rows;
 mod strategy;
 pub mod summary;
-pub mod svg;
 pub mod table;
+mod task_path;
 #[cfg(test)]
 mod testing;
 
@@ -81,21 +81,22 @@ pub use contender::{ORACLE, TARGET_ONLY};
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
-pub use figures::{
-    Bar, Bars, HeatMap, PathStep, Portrait, PortraitCurve, Portraits, TaskPath, Trace, TracePanel,
-    Traces,
-};
 pub use format::percent;
 pub use html::{ExperimentReport, combined_report, html_report};
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
+pub use plots::{loss_plot, metric_plot, returned_loss_plot};
 pub use ratio::{BudgetRatio, REFERENCE, Reach, Rise, budget_ratio, rises_again};
 pub use results::{COLUMNS, read_csv, write_csv};
 pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
-pub use svg::{
-    Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
-    Reference, Series, SeriesPoint, Theme, YAxis, loss_plot, metric_plot, returned_loss_plot,
-};
 pub use table::terminal_table;
-pub use taskscout_files::write_atomically;
+pub use task_path::{PathStep, TaskPath};
+pub use taskscout_io::files::write_atomically;
+pub use taskscout_plot::figures::{
+    Bar, Bars, HeatMap, Portrait, PortraitCurve, Portraits, Trace, TracePanel, Traces,
+};
+pub use taskscout_plot::{
+    Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
+    Reference, Series, SeriesPoint, Theme, YAxis,
+};

@@ -2,6 +2,12 @@
 
 use crate::rows::ResultRow;
 
+pub(crate) use drawings::{assert_balanced, close};
+
+/// The checks of drawings, which pages need too.
+#[path = "../../plot/src/testing.rs"]
+mod drawings;
+
 /// A row of experiment `e`, oracle `exact`, with a test loss.
 pub(crate) fn row(
     strategy: &str,
@@ -45,32 +51,4 @@ pub(crate) fn curve(strategy: &str, seeds: u64, points: &[(usize, f64)]) -> Vec<
                 })
         })
         .collect()
-}
-
-/// Asserts that two numbers agree to twelve digits.
-pub(crate) fn close(left: f64, right: f64) {
-    assert!(
-        (left - right).abs() <= 1e-12 * right.abs().max(1.0),
-        "{left} is not {right}"
-    );
-}
-
-/// Asserts that every tag of an XML-like text is closed in order; void HTML tags may stand alone.
-pub(crate) fn assert_balanced(text: &str) {
-    let mut open: Vec<&str> = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('<') {
-        let end = start + rest[start..].find('>').expect("a tag is never closed");
-        let tag = &rest[start + 1..end];
-        assert!(!tag.contains('<'), "`<` inside tag `{tag}`");
-        rest = &rest[end + 1..];
-        let name = tag.trim_start_matches('/').split([' ', '/', '\n']).next();
-        let name = name.unwrap_or_default();
-        if tag.starts_with('/') {
-            assert_eq!(open.pop(), Some(name), "`</{name}>` closes something else");
-        } else if !tag.ends_with('/') && !tag.starts_with('!') && name != "meta" {
-            open.push(name);
-        }
-    }
-    assert!(open.is_empty(), "never closed: {open:?}");
 }

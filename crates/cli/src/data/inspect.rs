@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use taskscout_tables::visible;
-use taskscout_worlds::logs::inspect::{Inspection, inspect};
-use taskscout_worlds::logs::{Wind, read};
+use taskscout_io::tables::visible;
+use taskscout_logs::inspect::{Inspection, inspect};
+use taskscout_logs::{Wind, read};
 
 use super::options::InspectOptions;
 use crate::design::say::short;
@@ -13,7 +13,10 @@ use crate::output::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
-    let found = inspect(&read(&options.path, &options.logs.read_options())?);
+    let found = inspect(&read(
+        &options.path,
+        &options.logs.options().read_options(),
+    )?);
     if !options.json {
         return show(&text(&found));
     }

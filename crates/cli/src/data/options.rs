@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use taskscout_worlds::logs::{Format, ReadOptions};
+use taskscout_lab::LogOptions;
+use taskscout_lab::options::comment;
 
 /// What to do with logs.
 #[derive(Debug, Subcommand)]
@@ -38,15 +39,15 @@ pub(crate) struct InspectOptions {
     /// The folder, whose subfolders belong to it, or a single file
     pub(crate) path: PathBuf,
     #[command(flatten)]
-    pub(crate) logs: LogOptions,
+    pub(crate) logs: LogArgs,
     /// Print one JSON object on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 /// How logs are to be read.
-#[derive(Debug, Clone, Default, Args)]
-pub(crate) struct LogOptions {
+#[derive(Debug, Clone, Args)]
+pub(crate) struct LogArgs {
     /// Tables: the columns of inputs
     #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "outputs")]
     pub(crate) inputs: Vec<String>,
@@ -67,42 +68,17 @@ pub(crate) struct LogOptions {
     pub(crate) comment: Option<char>,
 }
 
-/// A character that no row can begin with otherwise.
-pub(crate) fn comment(text: &str) -> Result<char, String> {
-    let mut letters = text.chars();
-    match (letters.next(), letters.next()) {
-        (Some(letter), None) if letter.is_ascii_punctuation() && !"\"',;-+.".contains(letter) => {
-            Ok(letter)
-        }
-        _ => Err(
-            "give one character that is neither letter, digit, sign nor separator, such as #"
-                .into(),
-        ),
-    }
-}
-
-/// The same as a byte, which it is.
-pub(crate) fn comment_byte(comment: Option<char>) -> Option<u8> {
-    comment.and_then(|letter| u8::try_from(letter).ok())
-}
-
-impl LogOptions {
-    /// The same for the library.
-    pub(crate) fn read_options(&self) -> ReadOptions {
-        let format = if self.inputs.is_empty() {
-            Format::Flights
-        } else {
-            Format::Table {
-                inputs: self.inputs.clone(),
-                outputs: self.outputs.clone(),
-                task: self.task.clone(),
-                time: self.time.clone(),
-            }
-        };
-        ReadOptions {
-            skip_bad_rows: self.skip_bad_rows,
-            format,
-            comment: comment_byte(self.comment),
+impl LogArgs {
+    /// The same for whoever reads them.
+    pub(crate) fn options(&self) -> LogOptions {
+        let args = self.clone();
+        LogOptions {
+            inputs: args.inputs,
+            outputs: args.outputs,
+            task: args.task,
+            time: args.time,
+            skip_bad_rows: args.skip_bad_rows,
+            comment: args.comment,
         }
     }
 }

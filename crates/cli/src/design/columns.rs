@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use taskscout_tables::{Table, Values};
+use taskscout_io::tables::{Table, Values};
 
 use super::lens::shortened;
 use super::options::DesignOptions;

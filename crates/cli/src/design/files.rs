@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use taskscout_tables::{Column, write_csv};
+use taskscout_io::tables::{Column, write_csv};
 
 use super::outcome::{Outcome, Row};
 use crate::error::{CliError, Result};
@@ -62,7 +62,7 @@ impl PlanFiles {
             })?;
         }
         write_csv(&self.csv, &table(&outcome.plan, columns))?;
-        taskscout_report::write_atomically(&self.json, json.as_bytes())
+        taskscout_io::files::write_atomically(&self.json, json.as_bytes())
             .map_err(|error| CliError::Input(error.to_string()))
     }
 

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use faer::Mat;
 use rayon::prelude::*;
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout_tables::Table;
+use taskscout_io::tables::Table;
 
 use super::centre::Centre;
 use crate::error::{CliError, Result};

@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use taskscout_tables::{ReadOptions, Table, edit_distance, parse_number};
+use taskscout_io::tables::{ReadOptions, Table, edit_distance, parse_number};
 
 use super::options::DesignOptions;
-use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
+use taskscout_lab::options::comment_byte;
 
 /// What a column of names is called where nobody says.
 const USUAL: [&str; 3] = ["name", "task", "id"];

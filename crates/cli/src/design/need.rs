@@ -6,7 +6,7 @@ use std::path::Path;
 
 use faer::Mat;
 use taskscout::design::Need;
-use taskscout_tables::Table;
+use taskscout_io::tables::Table;
 
 use super::columns::usual_name;
 use super::names::{self, Names};

@@ -75,7 +75,7 @@ pub(crate) struct DesignOptions {
     #[arg(long, value_name = "COLUMN", help_heading = WHERE, requires = "candidates")]
     pub(crate) name: Option<String>,
     /// CSV tables: skip lines that begin with this character [default: every line is a row]
-    #[arg(long, value_name = "CHAR", help_heading = WHERE, value_parser = crate::data::options::comment)]
+    #[arg(long, value_name = "CHAR", help_heading = WHERE, value_parser = taskscout_lab::options::comment)]
     pub(crate) comment: Option<char>,
     /// Features of the parameters in which what is learnt is linear [default: identity]
     ///

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use taskscout_tables::visible;
+use taskscout_io::tables::visible;
 
 use super::say::{percent, short};
 

@@ -9,7 +9,10 @@ use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::study::{Needs, Oracle, Study};
 use taskscout::target::TargetKind;
-use taskscout_tables::Table;
+use taskscout_io::files;
+use taskscout_io::tables::Table;
+use taskscout_lab::Places;
+use taskscout_lab::parts::{self, attach_features, attach_space};
 
 use super::columns::{
     capacities, check_distinct, costs, parameter_columns, tell_of_columns, usual_name,
@@ -19,10 +22,9 @@ use super::names::{self, Names};
 use super::options::DesignOptions;
 use super::say::Notes;
 use crate::error::{CliError, Result};
-use crate::experiment::config::Places;
-use crate::input;
-use crate::parts::{self, attach_features, attach_space};
 
+/// Bytes of the largest saved study, and of the largest space file.
+const LARGEST: u64 = 256 << 20;
 /// What identity features, the default, take for granted.
 const OPPOSITES: &str = "identity features: a task and its opposite, w and −w, teach the same; if they should not, as head wind and tail wind, give --features affine (--features identity says that they do)";
 
@@ -145,7 +147,7 @@ impl Source {
             return Ok(table.matrix(&numeric)?);
         }
         table.matrix(&wanted).map_err(|error| match error {
-            taskscout_tables::Error::MissingColumn { .. } => CliError::Input(format!(
+            taskscout_io::tables::Error::MissingColumn { .. } => CliError::Input(format!(
                 "{error}; if it is no parameter of a task, name those that are with --columns"
             )),
             error => error.into(),
@@ -156,8 +158,7 @@ impl Source {
 /// A study with its registered parts. A plan needs its features and its trainer; a strategy or a space that
 /// is not registered may stay away.
 fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
-    let bytes = taskscout_files::read(path, input::LARGEST_STUDY)
-        .map_err(|error| unreadable(path, &error, "a study"))?;
+    let bytes = files::read(path, LARGEST).map_err(|error| unreadable(path, &error, "a study"))?;
     let registry = parts::with_networks(registry)?;
     if let Ok(study) = Study::restore_with(&bytes, &registry) {
         return Ok(study);
@@ -202,7 +203,7 @@ fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String> {
-    input::read_text(path, input::LARGEST_STUDY).map_err(|error| unreadable(path, &error, what))
+    files::read_text(path, LARGEST).map_err(|error| unreadable(path, &error, what))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error, what: &str) -> CliError {
@@ -330,7 +331,7 @@ fn listed(
     let file = table.name().to_owned();
     let wanted: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = table.into_matrix(&wanted).map_err(|error| match &error {
-        taskscout_tables::Error::NotFinite { column, .. } if options.columns.is_none() => {
+        taskscout_io::tables::Error::NotFinite { column, .. } if options.columns.is_none() => {
             CliError::Input(format!(
                 "{error}; if {column} is no parameter of a task, name those that are with --columns"
             ))

@@ -4,8 +4,8 @@
 //! any order, and others beside them. Taking them in order would give numbers that look right and are
 //! not.
 
+use taskscout_io::tables::{ReadOptions, Table};
 use taskscout_models::SavedModel;
-use taskscout_tables::{ReadOptions, Table};
 
 use crate::error::{CliError, Result};
 

@@ -94,7 +94,7 @@ pub(crate) struct PredictOptions {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) columns: Option<Vec<String>>,
     /// CSV: skip lines that begin with this character [default: every line is a row]
-    #[arg(long, value_name = "CHAR", value_parser = crate::data::options::comment)]
+    #[arg(long, value_name = "CHAR", value_parser = taskscout_lab::options::comment)]
     pub(crate) comment: Option<char>,
     /// Where predictions go, a .csv or .parquet file [default: CSV on standard output]
     #[arg(long, value_name = "FILE")]

@@ -4,15 +4,15 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
+use taskscout_io::tables::{Column, ReadOptions, Table};
 use taskscout_models::{Prediction, SavedModel};
-use taskscout_tables::{Column, ReadOptions, Table};
 
 use super::columns::{Found, Wanted, reading};
 use super::options::PredictOptions;
-use crate::data::options::comment_byte;
 use crate::error::{CliError, Result};
-use crate::memory::Need;
 use crate::output::{check_free, print, tell, writer};
+use taskscout_lab::memory::Need;
+use taskscout_lab::options::comment_byte;
 
 /// Rows predicted and printed at a time.
 const BLOCK: usize = 16_384;
@@ -79,7 +79,7 @@ fn read(path: &Path, reading: &ReadOptions<'_>) -> Result<Table> {
     if path != Path::new("-") {
         return Ok(Table::read_with(path, reading)?);
     }
-    let text = taskscout_files::read_from(std::io::stdin().lock(), LARGEST_INPUT)
+    let text = taskscout_io::files::read_from(std::io::stdin().lock(), LARGEST_INPUT)
         .map_err(|error| CliError::Failure(format!("cannot read standard input: {error}")))?;
     Ok(Table::read_csv_text_with(&text, "standard input", reading)?)
 }

@@ -6,8 +6,8 @@ use taskscout_worlds::flights::{FlightsConfig, Programme, simulate_flights, writ
 
 use super::options::{FlightsOptions, VehicleName};
 use crate::error::{CliError, Result};
-use crate::memory::Need;
-use crate::output::print;
+use crate::output::{print, tell_if_large};
+use taskscout_lab::memory::Need;
 
 /// Bytes of a row of a flight, and of its line in a file while that grows.
 const ROW: f64 = 256.0;
@@ -45,7 +45,7 @@ fn check_memory(config: &FlightsConfig) -> Result<()> {
     need.add(what, flights * rows * ROW);
     need.add("their text", written.min(flights) * rows * ROW_TEXT);
     need.check("give fewer --rows, or fewer --vehicles and --winds at a time")?;
-    need.tell_if_large();
+    tell_if_large(&need);
     Ok(())
 }
 

@@ -2,16 +2,16 @@
 
 use std::time::Instant;
 
+use taskscout_io::tables::Column;
 use taskscout_models::SavedModel;
-use taskscout_tables::Column;
 use taskscout_worlds::pendulum::{
     Environment, Policy, Settings, State, TASK_NAMES, Trajectory, simulate_many,
 };
 
 use super::options::{PendulumOptions, PolicyName};
 use crate::error::{CliError, Result};
-use crate::memory::{NUMBER, Need};
-use crate::output::{check_free, print, writer};
+use crate::output::{check_free, print, tell_if_large, writer};
+use taskscout_lab::memory::{NUMBER, Need};
 
 /// Numbers of a row while it is simulated and written.
 const ROW_NUMBERS: f64 = 24.0;
@@ -111,7 +111,7 @@ fn rows(steps: usize, tasks: usize) -> Result<usize> {
         let mut need = Need::default();
         need.add(format!("{rows} rows"), NUMBER * ROW_NUMBERS * rows as f64);
         need.check("give fewer --steps, or fewer tasks at a time")?;
-        need.tell_if_large();
+        tell_if_large(&need);
         return Ok(rows);
     }
     Err(CliError::Input(format!(

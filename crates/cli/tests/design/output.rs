@@ -7,7 +7,7 @@ use rand::RngExt as _;
 use serde_json::Value;
 use taskscout::design::Criterion;
 use taskscout::rng::{Purpose, derive};
-use taskscout_tables::Table;
+use taskscout_io::tables::Table;
 
 use crate::common::{Plan, Scratch, WINDS, design_in, near, stderr, trace};
 

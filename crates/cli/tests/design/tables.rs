@@ -1,7 +1,7 @@
 //! Tables of candidates and of targets: which columns and names are found in them.
 
 use serde_json::Value;
-use taskscout_tables::{Column, Table, write_parquet};
+use taskscout_io::tables::{Column, Table, write_parquet};
 
 use crate::common::{Plan, Scratch, WINDS, near, numbers, stderr};
 

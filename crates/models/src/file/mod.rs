@@ -36,7 +36,10 @@ impl SavedModel {
     /// # Errors
     /// A file that cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-        Ok(taskscout_files::write_atomically(path, &self.to_bytes()?)?)
+        Ok(taskscout_io::files::write_atomically(
+            path,
+            &self.to_bytes()?,
+        )?)
     }
 
     /// Reads a model from a file.
@@ -45,7 +48,7 @@ impl SavedModel {
     /// A file that cannot be read, is no model, is damaged, or is of a later format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let bytes = taskscout_files::read(path, LARGEST).map_err(|source| Error::Read {
+        let bytes = taskscout_io::files::read(path, LARGEST).map_err(|source| Error::Read {
             path: path.to_owned(),
             source,
         })?;

@@ -110,7 +110,7 @@ impl SavedModel {
     /// As [`SavedModel::to_onnx_with`], and a file that cannot be written.
     pub fn save_onnx_with(&self, path: impl AsRef<Path>, options: OnnxOptions) -> Result<()> {
         let bytes = self.to_onnx_with(options)?;
-        Ok(taskscout_files::write_atomically(path, &bytes)?)
+        Ok(taskscout_io::files::write_atomically(path, &bytes)?)
     }
 }
 

@@ -20,11 +20,12 @@ use crate::error::Result;
 use crate::failure::FailedExperiment;
 use crate::format::escape;
 use crate::paper;
+use crate::plots::{loss_plot, metric_plot, returned_loss_plot};
 use crate::rows::ResultRow;
 use crate::summary::Summary;
-use crate::svg::{Theme, loss_plot, metric_plot, returned_loss_plot};
 use crate::table::seeds;
 use parts::{Level, figure, heading, table};
+use taskscout_plot::Theme;
 
 const STYLE: &str = include_str!("page.css");
 

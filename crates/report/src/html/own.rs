@@ -5,7 +5,7 @@ use super::parts::{Level, figure, heading, named_rows};
 use crate::additions::ReportTable;
 use crate::columns::Column;
 use crate::format::MISSING;
-use crate::svg::Theme;
+use taskscout_plot::Theme;
 
 /// The tables, then the figures, of those whose target is chosen.
 pub(super) fn additions(
@@ -66,9 +66,9 @@ mod tests {
     use crate::additions::ReportFigure;
     use crate::html::html_report;
     use crate::rows::ResultRow;
-    use crate::svg::{Panel, PanelFigure, PanelLine};
     use crate::testing::{assert_balanced, curve};
     use serde_json::json;
+    use taskscout_plot::{Panel, PanelFigure, PanelLine};
 
     fn texts(cells: &[&str]) -> Vec<String> {
         cells.iter().map(|cell| (*cell).to_owned()).collect()

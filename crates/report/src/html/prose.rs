@@ -7,8 +7,8 @@ use crate::format::{self, escape, grouped, list, percent, short};
 use crate::paper::paper_figure;
 use crate::ratio::{BudgetRatio, REFERENCE, Target};
 use crate::rows::ResultRow;
-use crate::svg::LinePlot;
 use crate::table::seeds as seed_count;
+use taskscout_plot::LinePlot;
 
 pub(super) const RETURNED_CAPTION: &str =
     "Loss of the predictor that is handed back, after the guard has chosen it.";
@@ -216,7 +216,7 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     if !plot.crossings.is_empty() {
         caption += " Rings: where a strategy reaches it, with the share of passive's budget.";
     }
-    let beyond = |series: &crate::svg::Series| series.name.ends_with(OUT_OF_REACH);
+    let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
         caption += " The oracle collects from the hidden target itself and is no contender.";
     }
@@ -296,7 +296,7 @@ mod tests {
              oracle, which collects from the hidden target itself and is out of any learner's reach, \
              ends at 0.100."
         );
-        let caption = loss_caption(&crate::svg::loss_plot(&rows), 1);
+        let caption = loss_caption(&crate::plots::loss_plot(&rows), 1);
         assert!(caption.ends_with("is no contender."), "{caption}");
     }
 

@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use taskscout_files::{WriteError, write_atomically};
+use taskscout_io::files::{WriteError, write_atomically};
 
 use super::control::Method;
 use super::course::Trajectory;
 use super::frame::rotation;
 use super::vehicle::Vehicle;
-use crate::wind::Wind;
+use taskscout_logs::Wind;
 
 /// How a flight is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -34,10 +34,10 @@ mod plan;
 mod simulate;
 mod vehicle;
 
-pub use crate::wind::Wind;
 pub use control::Method;
 pub use course::Trajectory;
 pub use log::{LogStyle, Row, SimulatedFlight};
 pub use plan::{FlightsConfig, MAX_ROWS, Programme, simulate_flights, write};
 pub use simulate::{SETTLE_S, STEP_S};
+pub use taskscout_logs::Wind;
 pub use vehicle::{GRAVITY_M_S2, PWM_IDLE, PWM_RANGE, Vehicle};

@@ -5,14 +5,14 @@ use std::path::Path;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::{Error, Result};
-use taskscout_files::WriteError;
+use taskscout_io::files::WriteError;
 
 use super::control::Method;
 use super::course::Trajectory;
 use super::log::{LogStyle, Row, SimulatedFlight};
 use super::simulate::simulate;
 use super::vehicle::Vehicle;
-use crate::wind::Wind;
+use taskscout_logs::Wind;
 
 /// Most rows of a flight: more than five hours.
 pub const MAX_ROWS: usize = 1_000_000;

@@ -96,7 +96,7 @@ impl Journal {
             if !journal.unsound.is_empty() {
                 append(&set_aside(path), &journal.unsound).map_err(failed)?;
             }
-            taskscout_files::write_atomically(path, &journal.sound)
+            taskscout_io::files::write_atomically(path, &journal.sound)
                 .map_err(|error| failed(error.source))?;
         }
         let file = OpenOptions::new().create(true).append(true).open(path);

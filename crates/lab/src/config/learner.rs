@@ -1,0 +1,161 @@
+//! `[learner]`: how an experiment learns.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use taskscout::design::Criterion;
+use taskscout::strategy::{Exploit, Given, Split, StrategyKind};
+use taskscout::train::Mllam;
+use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
+
+use crate::names::{OracleChoice, OracleName};
+use crate::parts::Settings;
+
+/// How it is learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LearnerConfig {
+    /// Dimension of the representation; from the data if not given.
+    pub(crate) k: Option<usize>,
+    /// The training oracle.
+    pub(crate) oracle: OracleChoice,
+    /// Settings of a registered oracle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) settings: Option<Settings>,
+    /// The network of the oracles `neural` and `joint-gd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) network: Option<MlpShape>,
+    /// What the oracle `joint-gd` does otherwise than published.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) descent: DescentChanges,
+    /// Settings of the oracle `neural`.
+    pub(crate) neural: NeuralSettings,
+    /// The penalty of the exact oracle; from the data if not given.
+    pub(crate) lambda: Option<f64>,
+    /// The settings of the oracle `mllam`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) mllam: Option<Mllam>,
+    /// Pick tasks with a model of warm-up and exploration data only.
+    pub(crate) stable_model: bool,
+    /// What exploration designs minimise.
+    pub(crate) explore_criterion: Criterion,
+    /// What target-aware designs minimise.
+    pub(crate) exploit_criterion: Criterion,
+    /// How a round is split between exploration and exploitation; if not given, as published with
+    /// the oracle `joint-gd`, else as taskscout does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) split: Option<Split>,
+    /// Which tasks serve the target; if not given, as published with the oracle `joint-gd`, else as
+    /// taskscout does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exploit: Option<Exploit>,
+    /// What designs count as there already.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) given: Given,
+    /// Look for the hidden target among the source tasks; if not given, with all oracles but
+    /// `joint-gd`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) identify: Option<bool>,
+    /// What other oracles take that `--oracle` may name; empty once one is settled on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) with: BTreeMap<OracleChoice, OracleSettings>,
+}
+
+/// `[learner.with.ORACLE]`: settings that belong to some oracles only.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct OracleSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<Settings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<MlpShape>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descent: Option<DescentChanges>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    neural: Option<NeuralSettings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mllam: Option<Mllam>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl LearnerConfig {
+    /// Takes what belongs to the oracle in use and decides what depends on it.
+    pub(super) fn settle(&mut self) {
+        let mut others = std::mem::take(&mut self.with);
+        if let Some(own) = others.remove(&self.oracle) {
+            self.settings = own.settings.or(self.settings.take());
+            self.network = own.network.or(self.network.take());
+            self.descent = own.descent.unwrap_or_else(|| self.descent.clone());
+            self.neural = own.neural.unwrap_or_else(|| self.neural.clone());
+            self.lambda = own.lambda.or(self.lambda);
+            self.mllam = own.mllam.or(self.mllam.take());
+        }
+        self.split = Some(self.split());
+    }
+
+    /// The split in use: what is trained as published is also planned as published.
+    pub(crate) fn split(&self) -> Split {
+        self.split.unwrap_or(match self.oracle.built_in() {
+            Some(OracleName::JointGd) => Split::Paper,
+            _ => Split::default(),
+        })
+    }
+
+    /// The exploit tasks in use.
+    pub(crate) fn exploit(&self, plain_parameters: bool) -> Exploit {
+        self.exploit.unwrap_or(match self.oracle.built_in() {
+            Some(OracleName::JointGd) if !plain_parameters => Exploit::Nearest,
+            _ => Exploit::Auto,
+        })
+    }
+
+    /// The strategy that goes by a name: with partial pooling, `aware` samples tasks that are related to the targets.
+    pub(crate) fn strategy(&self, named: StrategyKind) -> StrategyKind {
+        match named {
+            StrategyKind::Aware if self.samples_related() => StrategyKind::Related,
+            other => other,
+        }
+    }
+
+    /// Whether `aware` goes by what is known of targets and tasks beforehand.
+    pub(crate) fn samples_related(&self) -> bool {
+        self.oracle.built_in() == Some(OracleName::Pooled) && self.exploit.is_none()
+    }
+
+    /// Whether hidden targets are looked for.
+    pub(crate) fn identify(&self) -> bool {
+        let learns_otherwise = matches!(
+            self.oracle.built_in(),
+            Some(OracleName::JointGd | OracleName::Pooled)
+        );
+        self.identify.unwrap_or(!learns_otherwise)
+    }
+}
+
+impl Default for LearnerConfig {
+    fn default() -> Self {
+        Self {
+            k: None,
+            oracle: OracleChoice::BuiltIn(OracleName::Exact),
+            settings: None,
+            network: None,
+            descent: DescentChanges::default(),
+            neural: NeuralSettings::default(),
+            lambda: None,
+            mllam: None,
+            stable_model: false,
+            explore_criterion: Criterion::Trace,
+            exploit_criterion: Criterion::Trace,
+            split: None,
+            exploit: None,
+            given: Given::default(),
+            identify: None,
+            with: BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Where the keys of an experiment file stand, so that whatever is wrong with their meaning is told
+//! with a line and a column, as what is wrong with their syntax is.
+//!
+//! Checks name a setting by its path ([`LabError::Setting`]). Only here is it looked up: first among
+//! the options of the command line, which replace what the file says, then in the file.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::LabError;
+use crate::options::ExperimentOptions;
+
+/// The keys of an experiment file with their places.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Places {
+    file: String,
+    keys: Vec<Place>,
+}
+
+/// Where a key stands.
+#[derive(Debug, Clone, PartialEq)]
+struct Place {
+    /// Names of tables and key, joined by dots.
+    path: String,
+    /// Of the value, or of a table's first mention; both from 1.
+    line: usize,
+    column: usize,
+}
+
+impl Places {
+    /// The places in a text that is known to be readable.
+    #[must_use]
+    pub fn of(text: &str, file: &str) -> Self {
+        let mut keys = Vec::new();
+        if let Ok(document) = DeTable::parse(text) {
+            visit(document.get_ref(), "", text, &mut keys);
+        }
+        Self {
+            file: file.to_owned(),
+            keys,
+        }
+    }
+
+    /// The paths of the keys directly inside a table.
+    pub(crate) fn inside(&self, table: &str) -> impl Iterator<Item = &str> {
+        let prefix = format!("{table}.");
+        self.keys.iter().filter_map(move |key| {
+            let rest = key.path.strip_prefix(&prefix)?;
+            (!rest.contains('.')).then_some(key.path.as_str())
+        })
+    }
+
+    /// Says of an error about a setting where that was given.
+    pub(crate) fn locate(&self, error: LabError, options: &ExperimentOptions) -> LabError {
+        let LabError::Setting(wrong) = error else {
+            return error;
+        };
+        if let Some(flag) = given_as(&wrong.path, options) {
+            let gap = if wrong.subject.is_empty() { ":" } else { "" };
+            return LabError::Input(format!("{flag}{gap} {}", wrong.problem));
+        }
+        if self.file.is_empty() {
+            return LabError::Input(wrong.to_string());
+        }
+        LabError::Input(format!("{}: {wrong}", self.place(&wrong.path)))
+    }
+
+    /// What the library says of a setting of the file, with its place.
+    #[must_use]
+    pub fn told(&self, error: taskscout::Error) -> LabError {
+        match error {
+            taskscout::Error::Setting { key, problem } => {
+                let error = LabError::setting(&key, problem);
+                self.locate(error, &ExperimentOptions::default())
+            }
+            other => other.into(),
+        }
+    }
+
+    /// File, line and column of a setting, or of what is closest to it.
+    fn place(&self, path: &str) -> String {
+        match self.nearest(path) {
+            Some(Place { line, column, .. }) => {
+                format!("{}, line {line}, column {column}", self.file)
+            }
+            None => self.file.clone(),
+        }
+    }
+
+    /// The key of this path; else, as checks of a part know its own keys only, the one key of that
+    /// name further inside its table; else the table that lacks it.
+    fn nearest(&self, path: &str) -> Option<&Place> {
+        let exact = |path: &str| self.keys.iter().find(|key| key.path == path);
+        if let Some(key) = exact(path) {
+            return Some(key);
+        }
+        let (table, name) = path.rsplit_once('.')?;
+        let (prefix, ending) = (format!("{table}."), format!(".{name}"));
+        let mut inner = self
+            .keys
+            .iter()
+            .filter(|key| key.path.starts_with(&prefix) && key.path.ends_with(&ending));
+        match (inner.next(), inner.next()) {
+            (Some(only), None) => Some(only),
+            _ => self.nearest(table),
+        }
+    }
+}
+
+fn visit(table: &DeTable<'_>, parent: &str, text: &str, keys: &mut Vec<Place>) {
+    for (key, value) in table {
+        let path = match parent {
+            "" => key.get_ref().to_string(),
+            parent => format!("{parent}.{}", key.get_ref()),
+        };
+        let start = match value.get_ref() {
+            DeValue::Table(_) => value.span().start.min(key.span().start),
+            _ => value.span().start,
+        };
+        let (line, column) = line_and_column(text, start);
+        keys.push(Place {
+            path: path.clone(),
+            line,
+            column,
+        });
+        inside(value, &path, text, keys);
+    }
+}
+
+/// Tables below a key, also those in lists.
+fn inside(value: &Spanned<DeValue<'_>>, path: &str, text: &str, keys: &mut Vec<Place>) {
+    match value.get_ref() {
+        DeValue::Table(table) => visit(table, path, text, keys),
+        DeValue::Array(items) => items.iter().for_each(|item| inside(item, path, text, keys)),
+        _ => {}
+    }
+}
+
+/// The place of an error of syntax.
+pub(super) fn of_span(text: &str, file: &str, span: Option<Range<usize>>) -> String {
+    let Some(span) = span else {
+        return file.to_owned();
+    };
+    let (line, column) = line_and_column(text, span.start);
+    format!("{file}, line {line}, column {column}")
+}
+
+/// Both from 1; columns count characters.
+fn line_and_column(text: &str, start: usize) -> (usize, usize) {
+    let before = text.get(..start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let last = before.rsplit('\n').next().unwrap_or_default();
+    (line, last.chars().count() + 1)
+}
+
+/// The option that a value came from, where it did not come from its key in a file.
+pub(crate) fn given_as(path: &str, options: &ExperimentOptions) -> Option<&'static str> {
+    let flags: &[(bool, &str)] = match path {
+        "seeds" => &[(options.seeds.is_some(), "--seeds")],
+        "seed" => &[(options.seed.is_some(), "--seed")],
+        "target.samples" => &[(options.n_target.is_some(), "--n-target")],
+        "target.joint" => &[(options.joint_targets, "--joint-targets")],
+        "strategies" => &[(options.strategies.is_some(), "--strategies")],
+        "learner.oracle" => &[(options.oracle.is_some(), "--oracle")],
+        "world.matrix_seed" => &[(options.matrix_seed.is_some(), "--matrix-seed")],
+        "world.targets" => &[(!options.target.is_empty(), "--target")],
+        "world.task_features" => &[(options.task_features.is_some(), "--task-features")],
+        "world.data" => &[(options.data.is_some(), "--data")],
+        "world.phi" => &[(options.phi.is_some(), "--phi")],
+        "world.inputs" => &[(!options.logs.inputs.is_empty(), "--inputs")],
+        // What the file itself says of budgets is checked before these change them.
+        "schedule" => &[
+            (options.budget_scale.is_some(), "--budget-scale"),
+            (options.quick, "--quick"),
+            (options.schedule.is_some(), "--schedule"),
+        ],
+        _ => &[],
+    };
+    let given = flags.iter().find(|(given, _)| *given);
+    given.map(|(_, flag)| *flag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+name = \"é\" # two bytes
+[world]
+noise = 0.5
+input_features = { kind = \"identity\", dim = 3 }
+[learner.descent]
+batch = 2
+[[source.targets]]
+task = [1]
+[[source.targets]]
+task = [2]
+";
+
+    fn place(path: &str) -> String {
+        Places::of(TEXT, "f.toml").place(path)
+    }
+
+    #[test]
+    fn a_key_is_found_by_its_path_or_nearby() {
+        assert_eq!(place("name"), "f.toml, line 1, column 8");
+        assert_eq!(place("world.noise"), "f.toml, line 3, column 9");
+        assert_eq!(place("world.input_features"), "f.toml, line 4, column 1");
+        // A part of the world that knows its own key only.
+        assert_eq!(place("world.dim"), "f.toml, line 4, column 45");
+        assert_eq!(place("learner.batch"), "f.toml, line 6, column 9");
+        // What is missing belongs to its table.
+        assert_eq!(place("world.k"), "f.toml, line 2, column 1");
+        // Two of the same name: the table of both.
+        assert!(place("source.task").starts_with("f.toml, line 7"));
+        assert_eq!(place("schedule.rounds"), "f.toml");
+    }
+
+    #[test]
+    fn a_table_knows_its_own_keys() {
+        let places = Places::of(TEXT, "f.toml");
+        let inside: Vec<&str> = places.inside("learner.descent").collect();
+        assert_eq!(inside, ["learner.descent.batch"]);
+        let inside: Vec<&str> = places.inside("learner").collect();
+        assert_eq!(inside, ["learner.descent"]);
+    }
+}

@@ -1,0 +1,177 @@
+//! The memory that a command will need, told before it starts and refused where there is not so much.
+//!
+//! An allocation that fails ends a program without a word, so sizes that users choose are added up
+//! beforehand. The sums are estimates, and meant to be rather large than small.
+
+use crate::error::{LabError, Result};
+
+/// A number of bytes takes this many.
+pub const NUMBER: f64 = 8.0;
+/// Needs above this are told.
+const WORTH_TELLING: f64 = 2.0 * GIGABYTE;
+/// The most that is tried where nobody can say how much there is.
+const MOST: f64 = 64.0 * GIGABYTE;
+const GIGABYTE: f64 = 1e9;
+
+/// What a command will need, part by part.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Need {
+    parts: Vec<(String, f64)>,
+}
+
+impl Need {
+    /// Adds some bytes under a name.
+    pub fn add(&mut self, what: impl Into<String>, bytes: f64) {
+        self.parts.push((what.into(), bytes));
+    }
+
+    /// The same, so many times.
+    #[must_use]
+    pub fn times(mut self, count: f64) -> Self {
+        self.parts.iter_mut().for_each(|(_, bytes)| *bytes *= count);
+        self
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.parts.extend(other.parts);
+        self
+    }
+
+    /// Bytes in all.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.parts.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Refuses what does not fit into the memory that is free.
+    ///
+    /// # Errors
+    /// If it does not, with the size of the largest part and the remedy.
+    pub fn check(&self, remedy: &str) -> Result<()> {
+        self.check_within(available(), remedy)
+    }
+
+    fn check_within(&self, available: Option<f64>, remedy: &str) -> Result<()> {
+        let total = self.total();
+        if total <= available.unwrap_or(MOST) {
+            return Ok(());
+        }
+        let most = self.parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let most = most.map_or_else(String::new, |(what, bytes)| {
+            format!(", {} of it for {what}", size(*bytes))
+        });
+        let there = available.map_or_else(
+            || format!("more than {} are not tried", size(MOST)),
+            |available| format!("{} are free", size(available)),
+        );
+        Err(LabError::Input(format!(
+            "this needs about {} of memory{most}, but {there}: {remedy}",
+            size(total)
+        )))
+    }
+
+    /// What to say of a need that is large; nothing of others.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let total = self.total();
+        (total > WORTH_TELLING).then(|| {
+            let free =
+                available().map_or_else(String::new, |free| format!(" of {} free", size(free)));
+            format!("note: this needs about {}{free} of memory", size(total))
+        })
+    }
+}
+
+/// Bytes in words.
+fn size(bytes: f64) -> String {
+    match bytes {
+        _ if bytes < 1e6 => "less than 1 MB".into(),
+        _ if bytes < GIGABYTE => format!("{:.0} MB", bytes / 1e6),
+        _ if bytes < 1e13 => format!("{:.1} GB", bytes / GIGABYTE),
+        _ if bytes < 1e16 => format!("{:.0} TB", bytes / 1e12),
+        _ => format!("{:.0e} TB", bytes / 1e12),
+    }
+}
+
+/// Bytes that can still be had: of the machine, of the group of processes that this one belongs to, and
+/// under the limit of its own, whichever is least. None where nobody can say.
+fn available() -> Option<f64> {
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    let machine = read("/proc/meminfo").and_then(|text| kilobytes(&text, "MemAvailable:"));
+    let own = read("/proc/self/limits")
+        .zip(read("/proc/self/status"))
+        .and_then(|(limits, status)| {
+            let used = kilobytes(&status, "VmSize:")?;
+            Some((address_space(&limits)? - used).max(0.0))
+        });
+    let group = read("/proc/self/cgroup").and_then(|text| {
+        let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
+        let folder = format!("/sys/fs/cgroup{}", path.trim_end_matches('/'));
+        let number = |file: &str| read(&format!("{folder}/{file}"))?.trim().parse().ok();
+        let (most, used): (f64, f64) = (number("memory.max")?, number("memory.current")?);
+        Some((most - used).max(0.0))
+    });
+    [machine, own, group].into_iter().flatten().reduce(f64::min)
+}
+
+/// A line such as `MemAvailable:   123 kB` in bytes.
+fn kilobytes(text: &str, key: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    let number: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(1024.0 * number)
+}
+
+/// The limit on a process's addresses, if it has one.
+fn address_space(limits: &str) -> Option<f64> {
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_size() {
+        let mut need = Need::default();
+        need.add("small things", 2e8);
+        need.add("statistics", 40e9);
+        let twice = need.clone().times(2.0);
+        need.check_within(Some(41e9), "").unwrap();
+        need.check_within(None, "").unwrap();
+        let error = twice.check_within(Some(41e9), "use fewer").unwrap_err();
+        assert_eq!(error.code(), 2);
+        assert_eq!(
+            error.to_string(),
+            "this needs about 80.4 GB of memory, 80.0 GB of it for statistics, but 41.0 GB are free: use fewer"
+        );
+        let error = twice.check_within(None, "use fewer").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("more than 64.0 GB are not tried")
+        );
+        let mut endless = Need::default();
+        endless.add("rows", f64::INFINITY);
+        assert!(endless.check_within(Some(1e18), "").is_err());
+    }
+
+    #[test]
+    fn tables_of_the_system_are_read() {
+        let text = "MemTotal: 10 kB\nMemAvailable:    2048 kB\n";
+        assert_eq!(kilobytes(text, "MemAvailable:"), Some(2048.0 * 1024.0));
+        assert_eq!(kilobytes(text, "VmSize:"), None);
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax address space         2000000  unlimited  bytes\n";
+        assert_eq!(address_space(limits), Some(2e6));
+        assert_eq!(
+            address_space("Max address space   unlimited  unlimited bytes"),
+            None
+        );
+    }
+}

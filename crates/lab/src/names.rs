@@ -1,0 +1,241 @@
+//! What may be chosen by name, with a few words on each for whoever lists them.
+
+use serde::{Deserialize, Serialize};
+
+/// The experiments that come with the crate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuiltIn {
+    /// Linear features, linear representation.
+    Bilinear,
+    /// Random Fourier features, linear representation.
+    Fourier,
+    /// A network as representation.
+    Mlp,
+    /// A pendulum in wind, whose conditions are hidden.
+    Pendulum,
+    /// Recorded flights of drones: which of them help another one.
+    Drone,
+}
+
+impl BuiltIn {
+    /// All of them, in the order in which they run.
+    pub const ALL: &'static [Self] = &[
+        Self::Bilinear,
+        Self::Fourier,
+        Self::Mlp,
+        Self::Pendulum,
+        Self::Drone,
+    ];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bilinear => "bilinear",
+            Self::Fourier => "fourier",
+            Self::Mlp => "mlp",
+            Self::Pendulum => "pendulum",
+            Self::Drone => "drone",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Bilinear => "Linear features, linear representation",
+            Self::Fourier => "Random Fourier features, linear representation",
+            Self::Mlp => "A network as representation",
+            Self::Pendulum => "A pendulum in wind, whose conditions are hidden",
+            Self::Drone => {
+                "Recorded flights of drones: which of them help another one (needs --data and --target)"
+            }
+        }
+    }
+}
+
+/// The training oracles that need not be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OracleName {
+    /// Regularised joint least squares on sufficient statistics.
+    Exact,
+    /// A network, trained by variable projection.
+    Neural,
+    /// A matrix or network with its task map, trained together by mini-batch descent as published.
+    JointGd,
+    /// Partial pooling of tasks whose features are known, such as vehicle, axis and wind.
+    Pooled,
+    /// The paper's theory: alternating minimisation to choose tasks, least squares in the last stage.
+    Mllam,
+}
+
+impl OracleName {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Exact,
+        Self::Neural,
+        Self::JointGd,
+        Self::Pooled,
+        Self::Mllam,
+    ];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Neural => "neural",
+            Self::JointGd => "joint-gd",
+            Self::Mllam => "mllam",
+            Self::Pooled => "pooled",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Exact => "Regularised joint least squares on sufficient statistics",
+            Self::Neural => "A network, trained by variable projection",
+            Self::JointGd => {
+                "A matrix or network with its task map, trained together by mini-batch descent as published"
+            }
+            Self::Pooled => {
+                "Partial pooling of tasks whose features are known, such as vehicle, axis and wind"
+            }
+            Self::Mllam => {
+                "The paper's theory: alternating minimisation to choose tasks, least squares in the last stage"
+            }
+        }
+    }
+}
+
+/// A training oracle by name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub enum OracleChoice {
+    /// One that need not be registered.
+    BuiltIn(OracleName),
+    /// Any other: a registered one, if there is one of this name.
+    Own(String),
+}
+
+impl OracleChoice {
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn(oracle) => oracle.name(),
+            Self::Own(name) => name,
+        }
+    }
+
+    /// The one that need not be registered, if it is one.
+    #[must_use]
+    pub fn built_in(&self) -> Option<OracleName> {
+        match self {
+            Self::BuiltIn(oracle) => Some(*oracle),
+            Self::Own(_) => None,
+        }
+    }
+}
+
+impl From<String> for OracleChoice {
+    fn from(name: String) -> Self {
+        match OracleName::ALL.iter().find(|oracle| oracle.name() == name) {
+            Some(&oracle) => Self::BuiltIn(oracle),
+            None => Self::Own(name),
+        }
+    }
+}
+
+impl From<OracleChoice> for String {
+    fn from(oracle: OracleChoice) -> Self {
+        oracle.name().to_owned()
+    }
+}
+
+impl PartialEq<OracleName> for OracleChoice {
+    fn eq(&self, other: &OracleName) -> bool {
+        self.built_in() == Some(*other)
+    }
+}
+
+/// Features of a task by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskFeaturesName {
+    /// As published.
+    Paper,
+    /// With a constant, without which offsets cannot be expressed.
+    Affine,
+    /// Vehicle and axis, and powers of the wind.
+    Wind,
+    /// Nothing but which task it is.
+    OneHot,
+}
+
+impl TaskFeaturesName {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Paper, Self::Affine, Self::Wind, Self::OneHot];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Affine => "affine",
+            Self::Wind => "wind",
+            Self::OneHot => "one-hot",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Paper => "As published",
+            Self::Affine => "With a constant, without which offsets cannot be expressed",
+            Self::Wind => "Vehicle and axis, and powers of the wind",
+            Self::OneHot => "Nothing but which task it is",
+        }
+    }
+
+    /// Whether they are those of recordings.
+    #[must_use]
+    pub fn is_of_logs(self) -> bool {
+        matches!(self, Self::Wind | Self::OneHot)
+    }
+}
+
+/// Schedules by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduleName {
+    /// The paper's rounds, the first of them warm-up.
+    Paper,
+    /// Finer rounds with a shorter warm-up, the same total budget.
+    Adaptive,
+}
+
+impl ScheduleName {
+    /// Both.
+    pub const ALL: &'static [Self] = &[Self::Paper, Self::Adaptive];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Adaptive => "adaptive",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Paper => "The paper's rounds, the first of them warm-up",
+            Self::Adaptive => "Finer rounds with a shorter warm-up, the same total budget",
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The memory that an experiment will need.
+//!
+//! A trial keeps a Gram matrix for every source task and stage and for every fold of a target, and its
+//! oracle works on dense matrices of the same features; as many trials run side by side as there are
+//! jobs. Worlds know what they keep themselves ([`WorldSettings::need`]).
+//!
+//! [`WorldSettings::need`]: super::world::WorldSettings::need
+
+use taskscout::data::TARGET_FOLDS;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::space::{Space, TaskSpace as _};
+use taskscout_worlds::Synthetic;
+
+use super::prepare::Prepared;
+use super::world::{BATCH_ROWS, judging};
+use crate::memory::{NUMBER, Need};
+use crate::names::OracleName;
+use crate::options::ExperimentOptions;
+
+/// Directions of a representation that nobody gave a number of, as far as memory is concerned.
+const SOME_DIRECTIONS: usize = 8;
+/// Most tasks of a finite space that are all sampled in a round.
+const MOST_LISTED: usize = 4096;
+/// Dense matrices of features by features that an oracle has at the same time.
+const DENSE: f64 = 16.0;
+/// A row of results, in memory and as text.
+const RESULT_ROW: f64 = 1000.0;
+/// A weight of a network in training: itself, its gradient, and what optimisers and starts keep.
+const WEIGHT: f64 = 64.0;
+
+/// What all trials of an experiment need at a time.
+pub(super) fn of(prepared: &Prepared, options: &ExperimentOptions) -> Need {
+    let jobs = match options.jobs {
+        Some(jobs) => usize::from(jobs),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let config = &prepared.config;
+    let served = if config.target.joint {
+        1
+    } else {
+        prepared.targets.len()
+    };
+    let trials = config.seeds as f64 * (served * prepared.contenders.len()) as f64;
+    let rounds = prepared.rounds.budgets.len() as f64;
+    let mut results = Need::default();
+    results.add("the results of all trials", trials * rounds * RESULT_ROW);
+    trial(prepared).times(trials.min(jobs as f64)).and(results)
+}
+
+/// What one trial needs.
+fn trial(prepared: &Prepared) -> Need {
+    let (world, config) = (prepared.world.as_ref(), &prepared.config);
+    let (inputs, features) = (
+        world.input_features().input_dim(),
+        world.input_features().dim(),
+    );
+    let targets = if config.target.joint {
+        prepared.targets.len()
+    } else {
+        1
+    };
+    let d = features as f64;
+    let outputs = world.outputs() as f64;
+    let triangle = 0.5 * d * (d + 1.0) + outputs * (d + 1.0);
+    let tasks = tasks(prepared);
+    let mut need = Need::default();
+    let kept = tasks + (2 * targets * TARGET_FOLDS) as f64;
+    need.add(
+        format!("the statistics of about {tasks:.0} tasks with {features} features"),
+        NUMBER * kept * triangle,
+    );
+    let dense = format!("training with {features} features");
+    need.add(dense, NUMBER * (DENSE * d * d + bilinear(prepared)));
+    let rows = config.target.samples as f64;
+    need.add(
+        format!(
+            "{} target samples of {features} features",
+            config.target.samples
+        ),
+        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 1.0 + outputs),
+    );
+    if keeps_rows(prepared) {
+        let budget: f64 = prepared.rounds.budgets.iter().map(|&n| n as f64).sum();
+        // Single precision, but kept, gathered and split.
+        let rows = budget + rows * targets as f64;
+        need.add(
+            format!("the rows of a budget of {budget:.0}"),
+            3.0 * 0.5 * NUMBER * rows * (d + 1.0 + outputs),
+        );
+        need.add("the network", WEIGHT * weights(prepared));
+        // Predictors with a network have no loss in closed form.
+        need = need.and(judging(Synthetic::TEST_ROWS, world.input_features()));
+    }
+    let drawn = drawn(world.input_features()) + drawn(world.task_features());
+    need.add("random features", NUMBER * 2.0 * drawn);
+    need.and(space(prepared))
+}
+
+/// Numbers of the two normal equations of a bilinear model, and of what they are assembled from.
+fn bilinear(prepared: &Prepared) -> f64 {
+    let oracle = prepared.config.learner.oracle.built_in();
+    // Of one that nobody here knows the most is assumed.
+    if oracle.is_some_and(|oracle| !matches!(oracle, OracleName::Exact | OracleName::Mllam)) {
+        return 0.0;
+    }
+    let d = prepared.world.input_features().dim();
+    let q = prepared.world.task_features().dim() + prepared.targets.len();
+    let q = prepared.world.outputs() * q;
+    let k = prepared.config.learner.k.unwrap_or(SOME_DIRECTIONS);
+    let (d, q, k) = (d as f64, q as f64, k.min(d).min(q) as f64);
+    0.25 * d * (d + 1.0) * k * (k + 1.0)
+        + 4.0 * (k * d).powi(2)
+        + 4.0 * (k * q).powi(2)
+        + 4.0 * d * q
+}
+
+/// Source tasks, by stage, that a trial may end up with.
+fn tasks(prepared: &Prepared) -> f64 {
+    let (space, features) = (prepared.world.space(), prepared.world.task_features());
+    let spread = |budget: usize| match (space, space.count()) {
+        (Space::Ball(ball), _) if features.is_identity() => ball.dim(),
+        (_, Some(count)) if count <= budget.min(MOST_LISTED) => count,
+        (_, count) => (2 * features.dim())
+            .min(budget)
+            .min(count.unwrap_or(usize::MAX)),
+    };
+    let budgets = prepared.rounds.budgets.iter();
+    let most = budgets.map(|&budget| spread(budget) as f64).sum::<f64>();
+    // Every stage keeps a task on its own.
+    space
+        .count()
+        .map_or(most, |count| most.min(3.0 * count as f64))
+}
+
+/// What the space takes: a basis of a ball, a list of all tasks where there is one.
+fn space(prepared: &Prepared) -> Need {
+    let (space, features) = (prepared.world.space(), prepared.world.task_features());
+    let (w, q) = (space.dim() as f64, features.dim() as f64);
+    let mut need = Need::default();
+    match space.count() {
+        Some(count) => need.add(
+            format!("a list of {count} tasks"),
+            NUMBER * 2.0 * count as f64 * (w + q),
+        ),
+        None => need.add(
+            format!("designs of {q:.0} task features"),
+            NUMBER * (4.0 * w * w.min(q) + 6.0 * q * q),
+        ),
+    }
+    need
+}
+
+/// Random numbers that a map holds.
+fn drawn(map: &FeatureMap) -> f64 {
+    match map {
+        FeatureMap::Fourier(map) => map.input_dim() as f64 * map.dim() as f64,
+        FeatureMap::Standardised(map) => drawn(map.inner()),
+        FeatureMap::Stacked(map) => map.parts().iter().map(drawn).sum(),
+        _ => 0.0,
+    }
+}
+
+/// Whether trials keep rows beside statistics.
+fn keeps_rows(prepared: &Prepared) -> bool {
+    let own = prepared.config.own.trainer();
+    match prepared.config.learner.oracle.built_in() {
+        Some(OracleName::Neural | OracleName::JointGd) => true,
+        Some(OracleName::Pooled) => prepared.world.wants_network(),
+        Some(_) => false,
+        None => own.is_some_and(|own| own.get().is_ok_and(|trainer| trainer.needs().rows)),
+    }
+}
+
+/// Weights of the network that is learnt.
+fn weights(prepared: &Prepared) -> f64 {
+    let learner = &prepared.config.learner;
+    let hidden = learner
+        .network
+        .as_ref()
+        .map_or(&[64, 64][..], |n| &n.hidden);
+    let k = learner.k.unwrap_or(SOME_DIRECTIONS);
+    let mut widths = vec![prepared.world.input_features().dim()];
+    widths.extend(hidden);
+    widths.push(k);
+    let pairs = widths.windows(2);
+    pairs.map(|pair| pair[0] as f64 * pair[1] as f64).sum()
+}

@@ -1,0 +1,126 @@
+//! What a run is told beside the experiment's file: plain values, wherever they come from.
+//!
+//! Errors call them as the command line does, `--seeds` for [`ExperimentOptions::seeds`].
+
+use std::path::PathBuf;
+
+use taskscout_logs::{Format, ReadOptions};
+
+use crate::names::{OracleChoice, ScheduleName, TaskFeaturesName};
+use crate::world::LogFeatures;
+
+/// What a run is told beside the experiment's file; what is given replaces what the file says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExperimentOptions {
+    /// Number of seeds.
+    pub seeds: Option<u64>,
+    /// The first seed.
+    pub seed: Option<u64>,
+    /// Strategies by name: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task),
+    /// discrete-l1, discrete-l2, or registered ones.
+    pub strategies: Option<Vec<String>>,
+    /// Add each active strategy as NAME+save-task, which keeps its exploration tasks while they still
+    /// fit.
+    pub save_task: bool,
+    /// The training oracle.
+    pub oracle: Option<OracleChoice>,
+    /// The rounds: the paper's, or taskscout's own with the same total budget.
+    pub schedule: Option<ScheduleName>,
+    /// Multiplies every round's budget.
+    pub budget_scale: Option<f64>,
+    /// Target samples.
+    pub n_target: Option<usize>,
+    /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run.
+    pub matrix_seed: Option<u64>,
+    /// Worlds of logs: their folder.
+    pub data: Option<PathBuf>,
+    /// Worlds of logs: what outputs are linear in.
+    pub phi: Option<LogFeatures>,
+    /// Worlds of logs: how they are to be read.
+    pub logs: LogOptions,
+    /// The targets: of the pendulum w₁ to w₅ inside \[-1, 1\], separated by commas; of logs the names of
+    /// tasks. If empty, those of the file.
+    pub target: Vec<String>,
+    /// What is known of a task: pendulum `paper` or `affine`, drone `wind` or `one-hot`.
+    pub task_features: Option<TaskFeaturesName>,
+    /// Worlds with named targets: one study with one budget for all of them, instead of one for each.
+    pub joint_targets: bool,
+    /// A first look: 2 seeds, a quarter of the budget.
+    pub quick: bool,
+    /// Trials at the same time; if not given, as many as there are cores.
+    pub jobs: Option<u16>,
+    /// Where results go, of several experiments each one's into its own folder there; if not given,
+    /// `runs/EXPERIMENT`.
+    pub out: Option<PathBuf>,
+    /// Go on with a run that was stopped or had failures, keeping what it had finished.
+    pub resume: bool,
+    /// With `resume`: go on although data or programs have changed since; finished trials stay as they
+    /// are.
+    pub accept_changes: bool,
+    /// Replace the run that the folder holds; other files stay.
+    pub force: bool,
+    /// Save the last model of every strategy and seed, into the folder `models` among the results.
+    pub save_models: bool,
+}
+
+/// How logs are to be read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LogOptions {
+    /// Tables: the columns of inputs.
+    pub inputs: Vec<String>,
+    /// Tables: the columns of outputs.
+    pub outputs: Vec<String>,
+    /// Tables: the column that tells the task; if not given, every file is a task.
+    pub task: Option<String>,
+    /// Tables: the column of times.
+    pub time: Option<String>,
+    /// Leave bad rows out, and say how many and why.
+    pub skip_bad_rows: bool,
+    /// CSV tables: skip lines that begin with this character; if not given, every line is a row.
+    pub comment: Option<char>,
+}
+
+/// The character that comments begin with: one that no row can begin with otherwise.
+///
+/// # Errors
+/// If it is none, in a sentence that says what to give.
+pub fn comment(text: &str) -> Result<char, String> {
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii_punctuation() && !"\"',;-+.".contains(letter) => {
+            Ok(letter)
+        }
+        _ => Err(
+            "give one character that is neither letter, digit, sign nor separator, such as #"
+                .into(),
+        ),
+    }
+}
+
+/// The same as a byte, which it is.
+#[must_use]
+pub fn comment_byte(comment: Option<char>) -> Option<u8> {
+    comment.and_then(|letter| u8::try_from(letter).ok())
+}
+
+impl LogOptions {
+    /// The same for the reader of logs.
+    #[must_use]
+    pub fn read_options(&self) -> ReadOptions {
+        let format = if self.inputs.is_empty() {
+            Format::Flights
+        } else {
+            Format::Table {
+                inputs: self.inputs.clone(),
+                outputs: self.outputs.clone(),
+                task: self.task.clone(),
+                time: self.time.clone(),
+            }
+        };
+        ReadOptions {
+            skip_bad_rows: self.skip_bad_rows,
+            format,
+            comment: comment_byte(self.comment),
+        }
+    }
+}

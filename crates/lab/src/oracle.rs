@@ -1,0 +1,75 @@
+//! Which training oracle an experiment uses.
+
+use taskscout::study::Oracle;
+use taskscout::train::{Exact, Staged};
+use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
+
+use super::config::{LearnerConfig, OwnParts};
+use super::world::World;
+use crate::names::{OracleChoice, OracleName};
+
+/// The oracle that an experiment's file and options ask for.
+pub(crate) fn build(
+    learner: &LearnerConfig,
+    own: &OwnParts,
+    world: &dyn World,
+) -> taskscout::Result<Oracle> {
+    match (&learner.oracle, own.trainer()) {
+        (OracleChoice::BuiltIn(oracle), _) => built_in(*oracle, learner, world),
+        (OracleChoice::Own(_), Some(trainer)) => Ok(Oracle::External(trainer.clone())),
+        (OracleChoice::Own(name), None) => {
+            let problem = format!("`{name}` has not been made: register it");
+            Err(taskscout::Error::State(problem))
+        }
+    }
+}
+
+/// An oracle that comes with the command.
+fn built_in(
+    oracle: OracleName,
+    learner: &LearnerConfig,
+    world: &dyn World,
+) -> taskscout::Result<Oracle> {
+    Ok(match oracle {
+        OracleName::Exact => Oracle::Exact(Exact {
+            lambda: learner.lambda,
+            ..Exact::default()
+        }),
+        OracleName::Mllam => Oracle::Mllam(Staged {
+            mllam: learner.mllam.clone().unwrap_or_default(),
+        }),
+        OracleName::Neural => NeuralConfig {
+            network: learner.network.clone(),
+            training: learner.neural.clone(),
+        }
+        .oracle()?,
+        OracleName::JointGd => joint_gd(learner).oracle()?,
+        OracleName::Pooled if world.wants_network() => {
+            let network = NeuralConfig {
+                network: Some(learner.network.clone().unwrap_or_default()),
+                training: learner.neural.clone(),
+            };
+            let pooled = world.pooled();
+            PooledNetwork { pooled, network }.oracle()?
+        }
+        OracleName::Pooled => Oracle::Pooled(world.pooled()),
+    })
+}
+
+/// Descent as published: Adam for a matrix, plain gradient steps for a network.
+fn joint_gd(learner: &LearnerConfig) -> JointGd {
+    let network = learner.network.clone().unwrap_or(MlpShape {
+        hidden: Vec::new(),
+        bias: false,
+        ..MlpShape::default()
+    });
+    let published = if network.hidden.is_empty() {
+        DescentSettings::default()
+    } else {
+        DescentSettings::for_networks()
+    };
+    JointGd {
+        descent: published.with(&learner.descent),
+        network,
+    }
+}

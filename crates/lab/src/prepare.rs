@@ -1,0 +1,206 @@
+//! An experiment that is ready to run: everything checked that can be checked without running.
+
+use taskscout::features::FeatureMap;
+use taskscout::registry::Registry;
+
+use super::config::{ExperimentConfig, StrategyRun};
+use super::need;
+use super::schedule::Rounds;
+use super::trial::{Contender, Serves, Trial, study_config};
+use super::world::{World, WorldOption, WorldTarget};
+use crate::error::{LabError, Result};
+use crate::memory::Need;
+use crate::options::ExperimentOptions;
+use crate::watch::Watcher;
+
+/// An experiment that is ready to run.
+pub(crate) struct Prepared {
+    pub(crate) config: ExperimentConfig,
+    pub(crate) world: Box<dyn World>,
+    pub(crate) targets: Vec<WorldTarget>,
+    pub(crate) rounds: Rounds,
+    pub(crate) contenders: Vec<Contender>,
+    /// The memory that a run will take.
+    pub(crate) need: Need,
+    /// Who hears of the run.
+    pub(crate) watch: Watcher,
+}
+
+/// What to do where memory is short.
+const SMALLER: &str =
+    "use fewer input features, task features or target samples, a smaller k, or fewer --jobs";
+
+/// Applies the options and checks what comes of it.
+pub(crate) fn prepare(
+    config: ExperimentConfig,
+    options: &ExperimentOptions,
+    registry: &Registry,
+    watch: &Watcher,
+) -> Result<Prepared> {
+    let config = config.with_options(options, registry)?;
+    let places = config.places.clone();
+    let prepared =
+        checked(config, options, watch).map_err(|error| places.locate(error, options))?;
+    for note in &prepared.config.left_aside {
+        watch.note(&format!("note: {note}"));
+    }
+    Ok(prepared)
+}
+
+fn checked(
+    config: ExperimentConfig,
+    options: &ExperimentOptions,
+    watch: &Watcher,
+) -> Result<Prepared> {
+    let own = config.world.need();
+    own.check(SMALLER)?;
+    let world = config.world.build(watch)?;
+    let targets = world.targets();
+    if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
+        return Err(LabError::setting(
+            "target.joint",
+            "is true, but the world has a single target: leave it out",
+        ));
+    }
+    let rounds = config.schedule.rounds(world.budget_unit())?;
+    let strategies = config.strategies.iter().cloned().map(Contender::Strategy);
+    let contenders = std::iter::once(Contender::TargetOnly)
+        .chain(strategies)
+        .chain(world.has_oracle().then_some(Contender::Oracle))
+        .collect();
+    let mut prepared = Prepared {
+        need: Need::default(),
+        targets,
+        rounds,
+        contenders,
+        world,
+        config,
+        watch: watch.clone(),
+    };
+    prepared.check_samples()?;
+    if options.save_models {
+        prepared.check_savable()?;
+    }
+    prepared.need = need::of(&prepared, options).and(own);
+    prepared.need.check(SMALLER)?;
+    prepared.check_related()?;
+    for run in &prepared.config.strategies {
+        prepared.check(run)?;
+    }
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// Every trial. Seeds outermost, then targets: a run that is stopped has whole comparisons.
+    pub(crate) fn trials(&self) -> Vec<Trial> {
+        let seeds = self.config.seed..self.config.seed + self.config.seeds;
+        let mut trials = Vec::new();
+        for seed in seeds {
+            for serves in self.served() {
+                let of_seed = |contender: &Contender| Trial {
+                    contender: contender.clone(),
+                    seed,
+                    serves: serves.clone(),
+                };
+                trials.extend(self.contenders.iter().map(of_seed));
+            }
+        }
+        trials
+    }
+
+    /// One study for each target, or one for all of them.
+    fn served(&self) -> Vec<Serves> {
+        if self.config.target.joint {
+            let count = self.targets.len();
+            return vec![Serves::Joint { count }];
+        }
+        let one = |(index, target): (usize, &WorldTarget)| match target.name.clone() {
+            Some(name) => Serves::One { index, name },
+            None => Serves::Unnamed,
+        };
+        self.targets.iter().enumerate().map(one).collect()
+    }
+
+    /// Checks that the targets have as many rows as the learner is to have of them.
+    fn check_samples(&self) -> Result<()> {
+        let samples = self.config.target.samples;
+        for (index, target) in self.targets.iter().enumerate() {
+            let Some(rows) = self.world.target_rows(index).filter(|&rows| rows < samples) else {
+                continue;
+            };
+            return Err(LabError::setting(
+                "target.samples",
+                format!(
+                    "is {samples}, but {} has {rows} rows to learn from: ask for fewer",
+                    target.name.as_deref().unwrap_or("the target"),
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that models can be saved: the code of features of the user's own cannot.
+    fn check_savable(&self) -> Result<()> {
+        let FeatureMap::Custom(own) = self.world.input_features() else {
+            return Ok(());
+        };
+        Err(LabError::Input(format!(
+            "--save-models cannot save models of the registered input features `{}`, whose code no file holds: leave it out, or use features of the library",
+            own.name()
+        )))
+    }
+
+    /// Checks that something is known of targets, where learning starts from it.
+    fn check_related(&self) -> Result<()> {
+        let hidden = self.targets.iter().any(|target| target.known.is_none());
+        if !hidden || !self.config.learner.samples_related() {
+            return Ok(());
+        }
+        let remedy = match self.config.world.has(WorldOption::Data) {
+            true => "use --task-features wind, or another --oracle such as exact",
+            false => "use another --oracle such as exact",
+        };
+        let path = match self.config.world.has(WorldOption::Data) {
+            true => "world.task_features",
+            false => "learner.oracle",
+        };
+        Err(LabError::about(
+            path,
+            format!(
+                "the oracle pooled starts from what is known of targets, and here that is nothing: {remedy}"
+            ),
+        ))
+    }
+
+    /// Checks what a strategy asks of learner and schedule.
+    fn check(&self, run: &StrategyRun) -> Result<()> {
+        let served = if self.config.target.joint {
+            0..self.targets.len()
+        } else {
+            0..1
+        };
+        let bad = |error| LabError::in_table("learner", &format!("with strategy {run}, "), error);
+        let study = study_config(self, run, served, self.config.seed).map_err(bad)?;
+        study.validate().map_err(bad)?;
+        let budgets = &self.rounds.budgets;
+        let spread = match run {
+            // Every round of a passive strategy spreads over the space, the first of an active one.
+            StrategyRun::BuiltIn { kind, .. } if kind.is_active() => 1,
+            StrategyRun::BuiltIn { .. } => budgets.len(),
+            // What a registered one needs, it says itself.
+            StrategyRun::Own(_) => 0,
+        };
+        let least = self.world.least_budget();
+        let too_small = |&budget: &usize| budget < least;
+        let short = budgets.iter().take(spread).position(too_small);
+        short.map_or(Ok(()), |round| {
+            Err(LabError::setting(
+                "schedule",
+                format!(
+                    "gives round {round} a budget of {} samples, but {run} needs at least {least}: raise the budget",
+                    budgets[round]
+                ),
+            ))
+        })
+    }
+}

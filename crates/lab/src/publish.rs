@@ -1,0 +1,209 @@
+//! What a run shows for itself: tables, pictures, summary and report.
+
+use std::collections::BTreeMap;
+
+use taskscout_report::{
+    ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot, write_csv,
+};
+use taskscout_worlds::program::Incidents;
+
+use super::folder::RunFolder;
+use super::prepare::Prepared;
+use super::trial::{ORACLE, TrialRecord};
+use crate::error::{LabError, Result};
+use crate::options::ExperimentOptions;
+
+/// What a reader of a quick run's figures must know.
+pub const QUICK: &str =
+    "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
+
+/// Writes tables, summary and report.
+pub(crate) fn publish(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    records: &[TrialRecord],
+    failures: Vec<FailedTrial>,
+    options: &ExperimentOptions,
+) -> Result<ExperimentReport> {
+    let failed = |error: taskscout_report::Error| LabError::Failure(error.to_string());
+    let rows = sorted_rows(prepared, records);
+    let mut table = Vec::new();
+    write_csv(&rows, &mut table).map_err(failed)?;
+    let pictures = loss_pictures(prepared, &rows);
+    let paper = serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?;
+    let mut report =
+        ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
+    report.summary.failed = failures;
+    for note in lost_rounds(prepared, &report.rows) {
+        prepared.watch.note(&format!("note: {note}"));
+        report.notes.push(note);
+    }
+    if let Some(note) = used_up(prepared, &report.rows) {
+        prepared.watch.note(&format!("note: {note}"));
+        report.notes.push(note);
+    }
+    if options.quick {
+        report.notes.push(QUICK.into());
+    }
+    if let Some(note) = misfit(records) {
+        prepared.watch.note(&format!("warning: {note}"));
+        report.summary.misfit = Some(note.clone());
+        report.notes.push(note);
+    }
+    prepared.world.report(records, &mut report)?;
+    add_incidents(prepared, folder, &mut report)?;
+    if let Some(changes) = folder.accepted_changes() {
+        let note = format!(
+            "the run went on although {changes}: trials from before and after the change stand side by side"
+        );
+        prepared.watch.note(&format!("warning: {note}"));
+        report.notes.push(note);
+    }
+    folder.write("results.csv", &table)?;
+    folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
+    for (name, picture) in pictures {
+        folder.write(&name, picture.as_bytes())?;
+    }
+    for figure in &report.figures {
+        let picture = figure.to_svg(Theme::Standalone, &figure.name);
+        folder.write_figure(&figure.name, picture.as_bytes())?;
+    }
+    folder.write(
+        "report.html",
+        html_report(std::slice::from_ref(&report)).as_bytes(),
+    )?;
+    Ok(report)
+}
+
+/// How often a program crashed that data came from.
+fn add_incidents(
+    prepared: &Prepared,
+    folder: &RunFolder,
+    report: &mut ExperimentReport,
+) -> Result<()> {
+    if !prepared.world.asks_program() {
+        return Ok(());
+    }
+    let incidents = folder.incidents()?;
+    let Incidents { crashes, restarts } = incidents;
+    let value = serde_json::to_value(incidents).map_err(|error| unwritten(&error))?;
+    report.summary.extra.insert("program".into(), value);
+    if crashes > 0 {
+        let times = |count: usize| format!("{count} time{}", if count == 1 { "" } else { "s" });
+        let note = format!(
+            "the program crashed {} and was started anew {}",
+            times(crashes),
+            times(restarts)
+        );
+        prepared.watch.note(&format!("warning: {note}"));
+        report.notes.push(note);
+    }
+    Ok(())
+}
+
+/// What the task features cannot express, by the trial that shows it first.
+fn misfit(records: &[TrialRecord]) -> Option<String> {
+    records.iter().find_map(|record| {
+        let misfit = record.details.as_ref()?.misfit.as_ref()?;
+        Some(format!("{}: {misfit}", record.trial))
+    })
+}
+
+/// All rows by target, contender, seed and round.
+fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
+    let target = |row: &ResultRow| {
+        let own = |target: &super::world::WorldTarget| target.name == row.target;
+        prepared.targets.iter().position(own)
+    };
+    let contender = |row: &ResultRow| {
+        prepared
+            .contenders
+            .iter()
+            .position(|contender| contender.to_string() == row.strategy)
+    };
+    let mut rows: Vec<ResultRow> = records
+        .iter()
+        .flat_map(|record| record.rows.iter().cloned())
+        .collect();
+    rows.sort_by_key(|row| (target(row), contender(row), row.seed, row.round));
+    rows
+}
+
+/// Loss against budget, a picture for each target.
+fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String)> {
+    let several = prepared.targets.len() > 1;
+    let mut pictures = Vec::new();
+    for (index, target) in prepared.targets.iter().enumerate() {
+        let own: Vec<ResultRow> = rows
+            .iter()
+            .filter(|row| row.target == target.name)
+            .cloned()
+            .collect();
+        let name = if several {
+            format!("loss-t{index}.svg")
+        } else {
+            "loss.svg".into()
+        };
+        pictures.push((name, loss_plot(&own).to_svg(Theme::Standalone, "loss")));
+    }
+    pictures
+}
+
+/// Rounds of a strategy in which no representation could be learnt, in words.
+fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
+    let first = prepared.targets.first().map(|target| &target.name);
+    // Targets that share a study share its rounds.
+    let counts = |row: &&ResultRow| {
+        ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str())
+            && (!prepared.config.target.joint || Some(&row.target) == first)
+    };
+    let mut lost: Vec<(&str, usize, usize)> = Vec::new();
+    for row in rows.iter().filter(counts) {
+        let at = lost.iter().position(|(name, ..)| *name == row.strategy);
+        let at = at.unwrap_or_else(|| {
+            lost.push((&row.strategy, 0, 0));
+            lost.len() - 1
+        });
+        lost[at].1 += usize::from(row.test_loss.is_none());
+        lost[at].2 += 1;
+    }
+    let say = |(name, missing, all): (&str, usize, usize)| {
+        format!(
+            "training of {name} diverged in {missing} of {all} rounds: they have no loss of the shared \
+             predictor, and target-only was returned; lower the learning rate or rescale the data"
+        )
+    };
+    lost.into_iter()
+        .filter(|(_, missing, _)| *missing > 0)
+        .map(say)
+        .collect()
+}
+
+/// That the schedule asks for more than there is, where strategies had to end with less.
+fn used_up(prepared: &Prepared, rows: &[ResultRow]) -> Option<String> {
+    let scheduled: usize = prepared.rounds.budgets.iter().sum();
+    let collects = |row: &&ResultRow| ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str());
+    let mut collected = BTreeMap::new();
+    for row in rows.iter().filter(collects) {
+        let most = collected.entry((&row.strategy, &row.target, row.seed));
+        let most = most.or_insert(0_usize);
+        *most = row.budget.max(*most);
+    }
+    let least = collected.into_values().min()?;
+    (least < scheduled).then(|| {
+        format!(
+            "the source tasks have {least} rows in all where the schedule asks for {scheduled}: strategies \
+             ended when they were used up"
+        )
+    })
+}
+
+/// JSON for people.
+pub(crate) fn pretty(summary: &impl serde::Serialize) -> Result<String> {
+    let text = serde_json::to_string_pretty(summary).map_err(|error| unwritten(&error))?;
+    Ok(text + "\n")
+}
+
+fn unwritten(error: &serde_json::Error) -> LabError {
+    LabError::Failure(format!("cannot write the summary: {error}"))
+}

@@ -1,0 +1,448 @@
+//! Recorded logs: every recording and output is a task, and the target is one of them.
+
+mod phi;
+mod relevance;
+mod report;
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use taskscout::data::Samples;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::rng::Rng;
+use taskscout::space::Space;
+use taskscout::strategy::PlanItem;
+use taskscout::study::Study;
+use taskscout::task::Task;
+use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout_logs::{Logs, files, read};
+use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
+use taskscout_models::Names;
+use taskscout_report::ExperimentReport;
+
+use super::{
+    Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
+};
+use crate::error::{LabError, Result};
+use crate::folder::RunInput;
+use crate::memory::{NUMBER, Need};
+use crate::names::TaskFeaturesName;
+use crate::options::{ExperimentOptions, LogOptions, comment};
+use crate::trial::{TargetRelevance, TrialRecord};
+use crate::watch::Watcher;
+use phi::Features;
+pub use phi::Phi;
+
+/// `[world]` of `kind = "logs"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    kind: WorldKind,
+    /// The folder of recordings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<PathBuf>,
+    /// The targets by name.
+    #[serde(default)]
+    targets: Vec<String>,
+    /// What functions are linear in.
+    #[serde(default)]
+    phi: Phi,
+    /// What is known of tasks: vehicle, axis and wind, or only which one it is.
+    #[serde(default)]
+    task_features: TaskKnowledge,
+    /// The part of a recording, from its start, to learn from.
+    #[serde(default = "train_share")]
+    train_share: f64,
+    /// Rows past which more of the same task tell little new.
+    #[serde(default = "worth")]
+    worth: f64,
+    /// Leave bad rows out.
+    #[serde(default)]
+    skip_bad_rows: bool,
+    /// Tables: the columns of inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    inputs: Vec<String>,
+    /// Tables: the columns of outputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    outputs: Vec<String>,
+    /// Tables: the column that tells the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    task: Option<String>,
+    /// Tables: the column of times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
+    /// CSV tables: what a line begins with that is to be skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<char>,
+}
+
+fn train_share() -> f64 {
+    0.6
+}
+
+fn worth() -> f64 {
+    Pooled::default().worth
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        !matches!(option, WorldOption::MatrixSeed)
+    }
+
+    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        if let Some(data) = &options.data {
+            self.data = Some(data.clone());
+        }
+        if !options.target.is_empty() {
+            self.targets.clone_from(&options.target);
+        }
+        self.phi = options.phi.unwrap_or(self.phi);
+        self.task_features = match options.task_features {
+            Some(TaskFeaturesName::Wind) => TaskKnowledge::Wind,
+            Some(TaskFeaturesName::OneHot) => TaskKnowledge::OneHot,
+            None => self.task_features,
+            Some(other) => {
+                return Err(LabError::Input(format!(
+                    "--task-features {} is the pendulum's: logs have `wind` and `one-hot`",
+                    other.name()
+                )));
+            }
+        };
+        let logs = &options.logs;
+        self.skip_bad_rows |= logs.skip_bad_rows;
+        if !logs.inputs.is_empty() {
+            self.inputs.clone_from(&logs.inputs);
+            self.outputs.clone_from(&logs.outputs);
+            self.task.clone_from(&logs.task);
+            self.time.clone_from(&logs.time);
+            self.comment = logs.comment;
+        }
+        Ok(())
+    }
+
+    /// A folder that the file names starts from where the file lies.
+    fn locate(&mut self, folder: &Path) {
+        if folder != Path::new(".") {
+            self.data = self.data.take().map(|data| folder.join(data));
+        }
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        (self.data.is_none() || self.targets.is_empty()).then_some(
+            "the file leaves logs or targets to the command line: give --data DIR and --target NAME to check them too",
+        )
+    }
+
+    fn wants_network(&self) -> bool {
+        self.phi == Phi::Mlp
+    }
+
+    fn build(&self, watch: &Watcher) -> Result<Box<dyn World>> {
+        let logs = self.read(watch)?;
+        if self.targets.is_empty() {
+            let names: Vec<String> = logs
+                .tasks()
+                .take(3)
+                .map(|(recording, output)| logs.recordings[recording].task_name(output))
+                .collect();
+            return Err(LabError::Input(format!(
+                "no target is named: give one or more with --target, for instance {}",
+                names.join(", ")
+            )));
+        }
+        let mut targets = Vec::new();
+        for name in &self.targets {
+            let found = logs
+                .find(name)
+                .map_err(|error| LabError::about("world.targets", error.to_string()))?;
+            if targets.contains(&found) {
+                return Err(LabError::setting(
+                    "world.targets",
+                    format!("names {name} twice: name each once"),
+                ));
+            }
+            targets.push(found);
+        }
+        let bad = |error| LabError::in_table("world", "", error);
+        let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
+        self.need_of(&logs, &features)
+            .check("use fewer tasks or inputs, or simpler features with --phi linear")?;
+        let config = RecordedConfig {
+            input_features: features.map.clone(),
+            knowledge: self.task_features,
+            train_share: self.train_share,
+        };
+        let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
+        for warning in recorded.warnings() {
+            watch.note(&format!("warning: {warning}"));
+        }
+        let space = recorded.space_without(&[]).map_err(bad)?;
+        let pooled = Pooled {
+            worth: self.worth,
+            ..features.pooled.clone()
+        };
+        pooled.validate(features.map.dim()).map_err(bad)?;
+        Ok(Box::new(LogWorld {
+            files: self.files()?,
+            pooled,
+            features,
+            recorded,
+            space,
+        }))
+    }
+}
+
+impl Settings {
+    fn options(&self) -> LogOptions {
+        LogOptions {
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            task: self.task.clone(),
+            time: self.time.clone(),
+            skip_bad_rows: self.skip_bad_rows,
+            comment: self.comment,
+        }
+    }
+
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        let options = self.options().read_options();
+        let files = self.data.as_ref().map(|data| files(data, &options));
+        Ok(files.transpose()?.unwrap_or_default())
+    }
+
+    /// The memory of the last parts as features, and of what is known of tasks.
+    fn need_of(&self, logs: &Logs, features: &Features) -> Need {
+        let tasks = logs.tasks().count() as f64;
+        let outputs: BTreeSet<&str> = logs
+            .recordings
+            .iter()
+            .flat_map(|recording| recording.outputs.iter().map(String::as_str))
+            .collect();
+        let parameters = match self.task_features {
+            TaskKnowledge::OneHot => tasks,
+            TaskKnowledge::Wind => outputs.len() as f64 + 2.0,
+        };
+        let d = features.map.dim();
+        let rows: f64 = self
+            .targets
+            .iter()
+            .filter_map(|name| logs.find(name).ok())
+            .map(|(recording, _)| logs.recordings[recording].rows() as f64)
+            .sum();
+        let mut need = Need::default();
+        let judged = (1.0 - self.train_share) * rows;
+        need.add(
+            format!("{judged:.0} rows of {d} features to judge with"),
+            NUMBER * judged * d as f64,
+        );
+        // With the list that strategies choose from, and one for each study.
+        need.add(
+            format!("{tasks:.0} tasks of {parameters:.0} parameters"),
+            NUMBER * 4.0 * tasks * parameters,
+        );
+        need
+    }
+
+    fn read(&self, watch: &Watcher) -> Result<Logs> {
+        let Some(data) = &self.data else {
+            return Err(LabError::Input(
+                "no logs are named: give their folder with --data DIR; `taskscout simulate flights --out DIR` makes some to try"
+                    .into(),
+            ));
+        };
+        if self.inputs.is_empty() != self.outputs.is_empty() {
+            return Err(LabError::about(
+                "world.inputs",
+                "in [world], `inputs` and `outputs` belong together: name both, or neither for flight logs",
+            ));
+        }
+        if self.inputs.is_empty() && (self.task.is_some() || self.time.is_some()) {
+            return Err(LabError::about(
+                if self.task.is_some() {
+                    "world.task"
+                } else {
+                    "world.time"
+                },
+                "in [world], `task` and `time` are columns of tables: name `inputs` and `outputs` too, or leave them out",
+            ));
+        }
+        if let Some(letter) = self.comment {
+            comment(&letter.to_string()).map_err(|problem| {
+                LabError::about("world.comment", format!("in [world], `comment`: {problem}"))
+            })?;
+        }
+        let logs =
+            read(data, &self.options().read_options()).map_err(|error| match data.exists() {
+                // What is wrong inside says where on its own.
+                true => error.into(),
+                false => LabError::about("world.data", error.to_string()),
+            })?;
+        for warning in &logs.warnings {
+            watch.note(&format!("warning: {warning}"));
+        }
+        let skipped: usize = logs.recordings.iter().map(|r| r.skipped.len()).sum();
+        if let Some(first) = logs.recordings.iter().flat_map(|r| &r.skipped).next() {
+            watch.note(&format!(
+                "{skipped} bad rows were left out, the first because {}",
+                first.reason
+            ));
+        }
+        Ok(logs)
+    }
+}
+
+/// Recordings, with what is learnt on them.
+struct LogWorld {
+    /// Where they were read from.
+    files: Vec<PathBuf>,
+    recorded: Recorded,
+    features: Features,
+    pooled: Pooled,
+    space: Space,
+}
+
+impl LogWorld {
+    fn target(&self, target: usize) -> &taskscout_logs::RecordedTask {
+        &self.recorded.tasks()[self.recorded.targets()[target]]
+    }
+
+    fn task(&self, task: &Task) -> taskscout::Result<usize> {
+        self.recorded.find(&task.id).ok_or_else(|| {
+            taskscout::Error::State("a task was asked for that no recording has".into())
+        })
+    }
+}
+
+impl World for LogWorld {
+    fn space(&self) -> &Space {
+        &self.space
+    }
+
+    fn space_of(&self, targets: Range<usize>) -> taskscout::Result<Space> {
+        self.recorded
+            .space_without(&self.recorded.targets()[targets])
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        self.recorded.task_features()
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.recorded.config().input_features
+    }
+
+    fn targets(&self) -> Vec<WorldTarget> {
+        let known = self.recorded.config().knowledge == TaskKnowledge::Wind;
+        (0..self.recorded.targets().len())
+            .map(|target| WorldTarget {
+                name: Some(self.target(target).name.clone()),
+                truth: None,
+                known: known.then(|| self.target(target).vector().to_vec()),
+            })
+            .collect()
+    }
+
+    fn budget_unit(&self) -> f64 {
+        1.0
+    }
+
+    fn least_budget(&self) -> usize {
+        1
+    }
+
+    fn available(&self, task: &Task) -> Option<usize> {
+        Some(
+            self.recorded
+                .find(&task.id)
+                .map_or(0, |task| self.recorded.tasks()[task].rows),
+        )
+    }
+
+    fn target_rows(&self, target: usize) -> Option<usize> {
+        Some(self.target(target).rows)
+    }
+
+    fn pooled(&self) -> Pooled {
+        self.pooled.clone()
+    }
+
+    fn wants_network(&self) -> bool {
+        self.features.network
+    }
+
+    fn sample(&self, task: &Task, n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.recorded.draw(self.task(task)?, 0, n, 0)
+    }
+
+    /// Rows that the trial has not had yet.
+    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
+        let (task, mut before) = (self.task(&item.task)?, draw.before);
+        for n in batches(item.n) {
+            tell(&self.recorded.draw(task, before, n, draw.seed)?)?;
+            before += n;
+        }
+        Ok(())
+    }
+
+    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.recorded.sample_target(target, n, rng)
+    }
+
+    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.recorded.target_loss(target, predictor)
+    }
+
+    fn input_scaling(&self, target: usize) -> Option<InputScaling> {
+        let scaling = self.recorded.scaling(self.recorded.targets()[target]);
+        Some(InputScaling {
+            mean: scaling.mean.clone(),
+            scale: scaling.scale.clone(),
+        })
+    }
+
+    fn made_from(&self) -> Result<Vec<RunInput>> {
+        let input = |path: &PathBuf| RunInput::file(path.display().to_string(), path);
+        self.files.par_iter().map(input).collect()
+    }
+
+    fn names(&self, target: usize) -> Names {
+        Names {
+            inputs: self.recorded.logs().inputs.clone(),
+            outputs: vec![self.target(target).axis.clone()],
+        }
+    }
+
+    fn output_offset(&self, target: usize) -> Vec<f64> {
+        vec![self.recorded.offset(self.recorded.targets()[target])]
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    /// Every recording has a part of its own that no feature tells.
+    fn judges_task_features(&self) -> bool {
+        false
+    }
+
+    fn relevant(
+        &self,
+        study: &Study,
+        target: usize,
+        choice: &Choice,
+        all_pairs: bool,
+    ) -> taskscout::Result<Option<TargetRelevance>> {
+        relevance::of(&self.recorded, study, target, choice, all_pairs).map(Some)
+    }
+
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
+        report::add(&self.recorded, trials, report)
+    }
+
+    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
+        report::remarks(&self.recorded, report)
+    }
+}

@@ -1,0 +1,260 @@
+//! How alike tasks turned out to be, and where the rows came from.
+//!
+//! Two tasks are alike if their forces go up and down together: the correlation of what was learnt of
+//! one and of the other over the inputs of a recording, in magnitude. What is not known counts as
+//! noise: a force learnt on other inputs than those asked about (another vehicle, say) comes with its
+//! doubt, which lowers the correlation. Oracles that know no doubt give the cosine of embeddings.
+
+use faer::{Mat, MatRef};
+use taskscout::Result;
+use taskscout::features::apply_row;
+use taskscout::study::Study;
+use taskscout::train::pooled::Pool;
+use taskscout::train::{Choice, Predictor, PredictorKind};
+use taskscout_logs::Recorded;
+
+use crate::trial::{RelevantTask, TargetRelevance};
+
+/// Rows of a recording that functions are compared on.
+const ROWS: usize = 200;
+
+/// How alike the source tasks are to a target, the most alike first; with all pairs, if asked for.
+pub(super) fn of(
+    recorded: &Recorded,
+    study: &Study,
+    target: usize,
+    choice: &Choice,
+    all_pairs: bool,
+) -> Result<TargetRelevance> {
+    let own = recorded.targets()[target];
+    let model = study.model()?;
+    let pool = match model.structure.pools().first() {
+        Some(pool) => Some(pool.with_all_families(study.data())?),
+        None => None,
+    };
+    let similarities = match (&pool, choice.candidate(PredictorKind::Shared)) {
+        (Some(pool), Some(shared)) => {
+            let functions = functions(recorded, pool, (own, shared));
+            Ground::of(recorded, pool, &functions, own)?.compare(own)
+        }
+        _ => {
+            let wanted = target_embedding(study, &model, choice)?;
+            let tasks = recorded.tasks().iter();
+            let cosines = tasks.map(|task| {
+                let mut features = apply_row(recorded.task_features(), task.vector());
+                features.resize(model.map.task_dim(), 0.0);
+                let embedding = model.map.embedding(&features, 0)?;
+                Ok(cosine(&embedding, &wanted).map(f64::abs))
+            });
+            cosines.collect::<Result<_>>()?
+        }
+    };
+    let counts = study.data().rows_by_task();
+    let total = study.data().source_rows().max(1) as f64;
+    let mut tasks: Vec<RelevantTask> = recorded
+        .tasks()
+        .iter()
+        .zip(&similarities)
+        .enumerate()
+        .filter(|(index, _)| *index != own)
+        .map(|(_, (task, similarity))| {
+            let rows = counts
+                .iter()
+                .find(|(known, _)| known.id.as_str() == task.name);
+            RelevantTask {
+                task: task.name.clone(),
+                similarity: similarity.unwrap_or(0.0),
+                weight: rows.map_or(0.0, |(_, rows)| *rows as f64 / total),
+            }
+        })
+        .collect();
+    tasks.sort_by(|a, b| {
+        let alike = b.similarity.total_cmp(&a.similarity);
+        alike.then(b.weight.total_cmp(&a.weight))
+    });
+    let pairs = match (&pool, choice.candidate(PredictorKind::Shared)) {
+        (Some(pool), Some(shared)) if all_pairs => {
+            let functions = functions(recorded, pool, (own, shared));
+            Some(pairs(recorded, pool, &functions)?)
+        }
+        _ => None,
+    };
+    Ok(TargetRelevance { tasks, pairs })
+}
+
+/// A target's embedding: its column of the task map.
+fn target_embedding(
+    study: &Study,
+    model: &taskscout::model::Model,
+    choice: &Choice,
+) -> Result<Vec<f64>> {
+    let targets = study.data().targets().iter();
+    let own = targets.clone().find(|target| target.name == choice.target);
+    own.map_or_else(
+        || Ok(Vec::new()),
+        |own| model.map.embedding(&own.features, 0),
+    )
+}
+
+/// What was learnt of a task.
+#[derive(Clone)]
+enum Function<'a> {
+    /// Coefficients on the basis of the pool, with their doubt.
+    Doubted {
+        mean: Vec<f64>,
+        covariance: Mat<f64>,
+    },
+    /// What the target got.
+    Certain(&'a Predictor),
+    /// Nothing.
+    Unknown,
+}
+
+/// What was learnt of every task.
+fn functions<'a>(
+    recorded: &Recorded,
+    pool: &Pool,
+    (own, shared): (usize, &'a Predictor),
+) -> Vec<Function<'a>> {
+    let mut functions = vec![Function::Unknown; recorded.tasks().len()];
+    for task in pool.tasks() {
+        if let Some(index) = recorded.find(&task.task.id) {
+            functions[index] = Function::Doubted {
+                mean: task.posterior.mean,
+                covariance: task.posterior.covariance,
+            };
+        }
+    }
+    functions[own] = Function::Certain(shared);
+    functions
+}
+
+/// The functions of all tasks over the inputs of one of them: values around their mean, and the
+/// variance that is doubt.
+struct Ground {
+    functions: Vec<Option<(Vec<f64>, f64)>>,
+}
+
+impl Ground {
+    fn of(
+        recorded: &Recorded,
+        pool: &Pool,
+        functions: &[Function<'_>],
+        ground: usize,
+    ) -> Result<Self> {
+        // The same inputs look alike to all recordings of a vehicle.
+        let mut views: Vec<(usize, View)> = Vec::new();
+        let mut out = Vec::with_capacity(functions.len());
+        for (task, function) in functions.iter().enumerate() {
+            let same =
+                |(known, _): &(usize, View)| recorded.scaling(*known) == recorded.scaling(task);
+            let at = match views.iter().position(same) {
+                Some(at) => at,
+                None => {
+                    let features = recorded.features_as(ground, task, ROWS);
+                    views.push((task, View::new(pool, features)?));
+                    views.len() - 1
+                }
+            };
+            let view = &views[at].1;
+            out.push(match function {
+                Function::Unknown => None,
+                Function::Certain(predictor) => {
+                    let values = predictor.predict(view.features.as_ref())?;
+                    Some((centred(values), 0.0))
+                }
+                Function::Doubted { mean, covariance } => {
+                    let values = view.values.as_ref() * column(mean);
+                    let values = (0..values.nrows()).map(|i| values[(i, 0)]).collect();
+                    let doubt: f64 = (0..covariance.ncols())
+                        .map(|j| {
+                            let rows = 0..covariance.nrows();
+                            rows.map(|i| covariance[(i, j)] * view.moment[(i, j)])
+                                .sum::<f64>()
+                        })
+                        .sum();
+                    Some((centred(values), doubt.max(0.0)))
+                }
+            });
+        }
+        Ok(Self { functions: out })
+    }
+
+    /// How alike each task is to one of them.
+    fn compare(&self, task: usize) -> Vec<Option<f64>> {
+        let own = self.functions[task].as_ref();
+        let alike = |other: &Option<(Vec<f64>, f64)>| {
+            let ((a, doubt_a), (b, doubt_b)) = (own?, other.as_ref()?);
+            let n = a.len() as f64;
+            let mean = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / n;
+            let size = (mean(a, a) + doubt_a) * (mean(b, b) + doubt_b);
+            Some(if size > 0.0 {
+                mean(a, b).abs() / size.sqrt()
+            } else {
+                0.0
+            })
+        };
+        self.functions.iter().map(alike).collect()
+    }
+}
+
+/// Inputs as the recordings of a vehicle see them.
+struct View {
+    features: Mat<f64>,
+    /// On the basis of the pool.
+    values: Mat<f64>,
+    /// The covariance of these values.
+    moment: Mat<f64>,
+}
+
+impl View {
+    fn new(pool: &Pool, features: Mat<f64>) -> Result<Self> {
+        let values = pool.values(features.as_ref())?;
+        let n = values.nrows() as f64;
+        let means: Vec<f64> = (0..values.ncols())
+            .map(|j| (0..values.nrows()).map(|i| values[(i, j)]).sum::<f64>() / n)
+            .collect();
+        let around = Mat::from_fn(values.nrows(), values.ncols(), |i, j| {
+            values[(i, j)] - means[j]
+        });
+        let mut moment = around.transpose() * &around;
+        moment *= faer::Scale(1.0 / n);
+        Ok(Self {
+            features,
+            values,
+            moment,
+        })
+    }
+}
+
+fn column(values: &[f64]) -> MatRef<'_, f64> {
+    MatRef::from_column_major_slice(values, values.len(), 1)
+}
+
+fn centred(values: Vec<f64>) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    values.into_iter().map(|value| value - mean).collect()
+}
+
+fn cosine(a: &[f64], b: &[f64]) -> Option<f64> {
+    let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    let size = (dot(a, a) * dot(b, b)).sqrt();
+    (size > 0.0).then(|| dot(a, b) / size)
+}
+
+/// How alike all tasks are to each other: the mean of both ways to ask.
+fn pairs(
+    recorded: &Recorded,
+    pool: &Pool,
+    functions: &[Function<'_>],
+) -> Result<Vec<Vec<Option<f64>>>> {
+    let count = functions.len();
+    let mut one_way = Vec::with_capacity(count);
+    for task in 0..count {
+        one_way.push(Ground::of(recorded, pool, functions, task)?.compare(task));
+    }
+    let both = |i: usize, j: usize| Some(0.5 * (one_way[i][j]? + one_way[j][i]?));
+    Ok((0..count)
+        .map(|i| (0..count).map(|j| both(i, j)).collect())
+        .collect())
+}

@@ -1,0 +1,197 @@
+//! The pendulum: tasks are winds, gravity and damping, targets are hidden among them.
+
+mod control;
+mod report;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use serde::{Deserialize, Serialize};
+use taskscout::data::Samples;
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::registry::Registry;
+use taskscout::rng::{Purpose, Rng, derive};
+use taskscout::space::Space;
+use taskscout::strategy::PlanItem;
+use taskscout::task::Task;
+use taskscout::train::Predictor;
+use taskscout_models::Names;
+use taskscout_report::ExperimentReport;
+use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures};
+
+use super::{
+    Draw, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches, judging,
+};
+use crate::error::{LabError, Result};
+use crate::memory::Need;
+use crate::names::TaskFeaturesName;
+use crate::options::ExperimentOptions;
+use crate::parts::{self, attach_features};
+use crate::trial::TrialRecord;
+use crate::watch::Watcher;
+
+/// `[world]` of `kind = "pendulum"`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    kind: WorldKind,
+    /// `ψ_X`, of angle and angular velocity.
+    #[serde(deserialize_with = "parts::features")]
+    input_features: FeatureMap,
+    /// `ψ_W`: as published, or with a constant among them.
+    #[serde(default)]
+    task_features: TaskFeatures,
+    /// Standard deviation of the noise.
+    noise: f64,
+    /// The hidden targets, as tasks inside the box `[−1, 1]^5`.
+    targets: Vec<Vec<f64>>,
+    /// Steps after which the pendulum is let go anew; never if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    episode_steps: Option<usize>,
+    /// How far from upright and at rest it is let go, in radians and radians a second.
+    #[serde(default)]
+    start_range: [f64; 2],
+}
+
+impl WorldSettings for Settings {
+    fn has(&self, option: WorldOption) -> bool {
+        matches!(
+            option,
+            WorldOption::Target | WorldOption::TaskFeatures | WorldOption::JointTargets
+        )
+    }
+
+    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        let points = options.target_points()?;
+        if !points.is_empty() {
+            self.targets = points;
+        }
+        if let Some(name) = options.task_features {
+            self.task_features = match name {
+                TaskFeaturesName::Paper => TaskFeatures::Paper,
+                TaskFeaturesName::Affine => TaskFeatures::Affine,
+                other => {
+                    return Err(LabError::Input(format!(
+                        "--task-features {} is that of logs: the pendulum has `paper` and `affine`",
+                        other.name()
+                    )));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self, registry: &Registry) -> Result<()> {
+        attach_features("input_features", &mut self.input_features, registry)
+            .map_err(|error| LabError::in_table("world", "", error))
+    }
+
+    fn has_own(&self) -> bool {
+        matches!(self.input_features, FeatureMap::Custom(_))
+    }
+
+    fn need(&self) -> Need {
+        judging(Pendulum::TEST_ROWS, &self.input_features).times(self.targets.len() as f64)
+    }
+
+    fn build(&self, _watch: &Watcher) -> Result<Box<dyn World>> {
+        let bad = |error| LabError::in_table("world", "", error);
+        if self.targets.is_empty() {
+            let problem = "is empty: name at least one";
+            return Err(bad(taskscout::Error::setting("targets", problem)));
+        }
+        let names: Vec<String> = self.targets.iter().map(|task| name(task)).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                let problem = format!("has {name} twice: name each once");
+                return Err(bad(taskscout::Error::setting("targets", problem)));
+            }
+        }
+        let world = Pendulum::new(PendulumConfig {
+            input_features: self.input_features.clone(),
+            task_features: self.task_features,
+            noise: self.noise,
+            targets: self.targets.clone(),
+            episode_steps: self.episode_steps,
+            start_range: self.start_range,
+        })
+        .map_err(bad)?;
+        Ok(Box::new(world))
+    }
+}
+
+/// A target's name: its parameters, as `--target` takes them.
+fn name(task: &[f64]) -> String {
+    // Zero has one name, whatever its sign.
+    let number = |value: &f64| (value + 0.0).to_string();
+    task.iter().map(number).collect::<Vec<_>>().join(",")
+}
+
+impl World for Pendulum {
+    fn space(&self) -> &Space {
+        self.space()
+    }
+
+    /// As `taskscout simulate pendulum` calls them.
+    fn names(&self, _target: usize) -> Names {
+        Names {
+            inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
+            outputs: vec!["residual_nm".into()],
+        }
+    }
+
+    fn task_features(&self) -> &FeatureMap {
+        self.task_features()
+    }
+
+    fn input_features(&self) -> &FeatureMap {
+        &self.config().input_features
+    }
+
+    fn targets(&self) -> Vec<WorldTarget> {
+        let target = |task: &Vec<f64>| WorldTarget {
+            name: Some(name(task)),
+            truth: Some(task.clone()),
+            known: None,
+        };
+        self.config().targets.iter().map(target).collect()
+    }
+
+    fn budget_unit(&self) -> f64 {
+        self.config().input_features.dim() as f64
+    }
+
+    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_from(task, n, &mut Motion::default(), rng)
+    }
+
+    /// One trajectory, whatever the batches.
+    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
+        let mut motion = Motion::default();
+        let mut rng = derive(draw.seed, Purpose::Collect, &[draw.round as u64, item.id]);
+        for n in batches(item.n) {
+            tell(&self.sample_from(&item.task, n, &mut motion, &mut rng)?)?;
+        }
+        Ok(())
+    }
+
+    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.sample_target(target, n, rng)
+    }
+
+    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.target_loss(target, predictor)
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
+        report::add(self, trials, report)
+    }
+
+    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
+        words::words(report)
+    }
+}

@@ -1,0 +1,76 @@
+//! What was recorded: rows of inputs and outputs, with what is known of them.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::flight_name::FlightName;
+use crate::wind::Wind;
+
+/// Recordings read from files, all with the same inputs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Logs {
+    /// The names of the inputs.
+    pub inputs: Vec<String>,
+    /// The recordings, in the order of their files' names.
+    pub recordings: Vec<Recording>,
+    /// What is odd but no reason to refuse a file.
+    pub warnings: Vec<String>,
+}
+
+/// A file of a log, or the rows of one task of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recording {
+    /// Flights: the file's name without its ending; tables: the task's value, or the same.
+    pub name: String,
+    /// The file; the first, where a task's rows come from several.
+    pub path: PathBuf,
+    /// What a flight's name says.
+    pub flight: Option<FlightName>,
+    /// The wind that the flight's condition stands for.
+    pub wind: Option<Wind>,
+    /// When each row was recorded, in seconds for flights.
+    pub time: Option<Vec<f64>>,
+    /// The names of the outputs: `x`, `y` and `z` for flights.
+    pub outputs: Vec<String>,
+    /// The inputs, row-major.
+    pub x: Vec<f64>,
+    /// The outputs, row-major.
+    pub y: Vec<f64>,
+    /// The rows that were bad and left out.
+    pub skipped: Vec<SkippedRow>,
+}
+
+/// A bad row that was left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SkippedRow {
+    /// Its line in the file, counted from 1; none for Parquet.
+    pub line: Option<usize>,
+    /// What is wrong with it, with its place.
+    pub reason: String,
+}
+
+impl Recording {
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.y.len() / self.outputs.len().max(1)
+    }
+
+    /// The values of an output.
+    #[must_use]
+    pub fn output(&self, output: usize) -> Vec<f64> {
+        let values = self.y.iter().skip(output);
+        values.step_by(self.outputs.len().max(1)).copied().collect()
+    }
+
+    /// The name of the task that an output is: `custom_figure8_NF_35wind_z`, or the recording's own
+    /// name if it has a single output.
+    #[must_use]
+    pub fn task_name(&self, output: usize) -> String {
+        match self.outputs.get(output) {
+            Some(name) if self.outputs.len() > 1 => format!("{}_{name}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
