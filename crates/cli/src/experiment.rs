@@ -3,36 +3,28 @@
 use taskscout::registry::Registry;
 use taskscout_lab::{Experiment, MEND, QUICK, run_all};
 
-use crate::args::ExperimentArgs;
+use crate::args::Asked;
 use crate::error::{CliError, Result};
 use crate::output::{print, show};
 use crate::progress::terminal;
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
-pub(crate) fn check(
-    experiment: Experiment,
-    args: &ExperimentArgs,
-    registry: &Registry,
-) -> Result<()> {
-    experiment.check(&args.options(), registry, &terminal())
+pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
+    experiment.check(&asked.options, registry, &terminal())
 }
 
 /// Runs an experiment, writes its results and tells the user.
-pub(crate) fn execute(
-    experiment: Experiment,
-    args: &ExperimentArgs,
-    registry: &Registry,
-) -> Result<()> {
-    let finished = experiment.run(&args.options(), registry, &terminal())?;
-    let print = if args.json { print } else { show };
-    let printed = print(&if args.json {
+pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
+    let finished = experiment.run(&asked.options, registry, &terminal())?;
+    let print = if asked.json { print } else { show };
+    let printed = print(&if asked.json {
         finished.summary()?
     } else {
         let page = finished.folder().join("report.html");
         format!(
             "{}\n{}Report: {}\n",
             finished.in_words(),
-            quick_line(args),
+            quick_line(asked),
             page.display()
         )
     });
@@ -43,19 +35,19 @@ pub(crate) fn execute(
 }
 
 /// Runs every built-in experiment and tells the user.
-pub(crate) fn execute_all(args: &ExperimentArgs, registry: &Registry) -> Result<()> {
+pub(crate) fn execute_all(asked: &Asked, registry: &Registry) -> Result<()> {
     let mut each = |words: &str| {
-        if !args.json {
+        if !asked.json {
             // That nobody reads is found at the end too: the other runs are not lost.
             show(&format!("{words}\n")).ok();
         }
     };
-    let together = run_all(&args.options(), registry, &terminal(), &mut each)?;
-    let printed = print(&if args.json {
+    let together = run_all(&asked.options, registry, &terminal(), &mut each)?;
+    let printed = print(&if asked.json {
         together.summary().to_owned()
     } else {
         let page = together.page();
-        format!("{}Report on all: {}\n", quick_line(args), page.display())
+        format!("{}Report on all: {}\n", quick_line(asked), page.display())
     });
     match together.missing() {
         Some(missing) => Err(CliError::Failure(missing + MEND)),
@@ -64,8 +56,8 @@ pub(crate) fn execute_all(args: &ExperimentArgs, registry: &Registry) -> Result<
 }
 
 /// What a reader of a quick run's table must know.
-fn quick_line(args: &ExperimentArgs) -> String {
-    match args.quick {
+fn quick_line(asked: &Asked) -> String {
+    match asked.options.quick {
         true => format!("{QUICK}\n"),
         false => String::new(),
     }

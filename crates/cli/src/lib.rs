@@ -40,6 +40,7 @@ mod data;
 mod design;
 mod error;
 mod experiment;
+mod manual;
 mod model;
 mod output;
 mod progress;
@@ -52,7 +53,7 @@ use taskscout::registry::Registry;
 use taskscout_io::tables::visible;
 use taskscout_lab::{Experiment, parts};
 
-use crate::args::{Cli, Command, Selection};
+use crate::args::{Cli, Command};
 use crate::error::{CliError, Result};
 
 /// Runs the command that the arguments of this process ask for, with the registered parts beside its own:
@@ -74,31 +75,30 @@ pub fn main_with(registry: &Registry) -> ExitCode {
 
 fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
     match cli.command {
-        Command::Reproduce {
-            experiment,
-            options,
-        } => match experiment {
-            Selection::One(experiment) => {
-                experiment::execute(Experiment::built_in(experiment)?, &options, registry)
+        Command::Reproduce { experiment } => match experiment.asked() {
+            (Some(experiment), asked) => {
+                experiment::execute(Experiment::built_in(experiment)?, &asked, registry)
             }
-            Selection::All => experiment::execute_all(&options, registry),
+            (None, asked) => experiment::execute_all(&asked, registry),
         },
         Command::Run {
             file,
             check,
             options,
         } => {
-            let experiment = Experiment::from_file(&file)?;
+            let (experiment, asked) = (Experiment::from_file(&file)?, options.asked());
             if check {
-                experiment::check(experiment, &options, registry)?;
+                experiment::check(experiment, &asked, registry)?;
                 return output::print(&format!("{} is a valid experiment\n", file.display()));
             }
-            experiment::execute(experiment, &options, registry)
+            experiment::execute(experiment, &asked, registry)
         }
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),
         Command::Simulate { world } => simulate::execute(&world),
         Command::Data { data } => data::execute(&data),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { folder } => manual::pages(&folder),
     }
 }

@@ -687,13 +687,9 @@ fn what_the_command_cannot_do_it_says() {
         &flights(&target),
         &["`target.samples` is 500", "60 rows to learn from"],
     );
-    scratch.refused(
-        &flights(&format!("{target} --task-features affine")),
-        &["--task-features affine", "`wind` and `one-hot`"],
-    );
-    scratch.refused(
-        &flights(&format!("{target} --matrix-seed 1")),
-        &["--matrix-seed is an option of synthetic worlds"],
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../experiments/bilinear.toml"
     );
     for option in [
         "--phi linear",
@@ -702,7 +698,7 @@ fn what_the_command_cannot_do_it_says() {
         "--inputs a --outputs b",
     ] {
         scratch.refused(
-            &format!("reproduce bilinear --out out {option}"),
+            &format!("run {file} --out out {option}"),
             &[
                 option.split(' ').next().unwrap(),
                 "is an option of the experiment drone",

@@ -32,11 +32,21 @@ fn options_of_other_worlds_are_refused_by_name() {
         (&["--task-features", "affine"], "--task-features "),
         (&["--joint-targets"], "--joint-targets "),
     ] {
+        // A file may have any world, a built-in experiment has its own options.
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../experiments/bilinear.toml"
+        );
+        let output = taskscout(&[&["run", file, "--out", &folder], options].concat());
+        refused(&output, &[option, "pendulum", "leave it out"]);
         let fixed = ["reproduce", "bilinear", "--out", &folder];
         let output = taskscout(&[&fixed, options].concat());
-        refused(&output, &[option, "pendulum", "leave it out"]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        let wrong = format!("unexpected argument '{}'", option.trim());
+        assert!(message.contains(&wrong), "{message}");
     }
-    let torn = ["reproduce", "bilinear", "--target", "0,0,one"];
+    let torn = ["reproduce", "pendulum", "--target", "0,0,one"];
     refused(&taskscout(&torn), &["--target 0,0,one", "entry 3", "`one`"]);
     assert!(!out.exists(), "nothing is left behind");
 }

@@ -1,0 +1,286 @@
+//! The options of experiments: those of all, and what some worlds have besides.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use taskscout_lab::{
+    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, OracleChoice, OracleName, ScheduleName,
+    TaskFeaturesName,
+};
+
+use super::{named, possible};
+use crate::data::options::LogArgs;
+
+/// An experiment of the paper with its own options.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Reproduce {
+    #[command(about = BuiltIn::Bilinear.about())]
+    Bilinear(SyntheticArgs),
+    #[command(about = BuiltIn::Fourier.about())]
+    Fourier(SyntheticArgs),
+    #[command(about = BuiltIn::Mlp.about())]
+    Mlp(SyntheticArgs),
+    #[command(about = BuiltIn::Pendulum.about())]
+    Pendulum(PendulumArgs),
+    #[command(about = BuiltIn::Drone.about())]
+    Drone(Box<DroneArgs>),
+    /// Each of these in turn, and one report on all
+    All(Box<AnyArgs>),
+}
+
+impl Reproduce {
+    /// The experiment, none for all of them, and what was asked of it.
+    pub(crate) fn asked(&self) -> (Option<BuiltIn>, Asked) {
+        match self {
+            Self::Bilinear(args) => (Some(BuiltIn::Bilinear), args.asked()),
+            Self::Fourier(args) => (Some(BuiltIn::Fourier), args.asked()),
+            Self::Mlp(args) => (Some(BuiltIn::Mlp), args.asked()),
+            Self::Pendulum(args) => (Some(BuiltIn::Pendulum), args.asked()),
+            Self::Drone(args) => (Some(BuiltIn::Drone), args.asked()),
+            Self::All(args) => (None, args.asked()),
+        }
+    }
+}
+
+/// What was asked of an experiment, and how it is to be told.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) options: ExperimentOptions,
+    pub(crate) json: bool,
+}
+
+/// Options of all experiments; each overrides the experiment's file.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CommonArgs {
+    /// Number of seeds
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
+    seeds: Option<u64>,
+    /// The first seed
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task), discrete-l1, discrete-l2, related, or registered ones
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    strategies: Option<Vec<String>>,
+    /// Run each active strategy a second time, as NAME+save-task: it keeps its exploration tasks from round to round while they still fit, to switch less
+    #[arg(long)]
+    save_task: bool,
+    /// The training oracle
+    #[arg(long, value_name = "ORACLE", value_parser = OracleParser)]
+    oracle: Option<OracleChoice>,
+    /// The rounds: the paper's, or taskscout's own with the same total budget
+    #[arg(long, value_name = "SCHEDULE", value_parser = named(ScheduleName::ALL, ScheduleName::name, ScheduleName::about))]
+    schedule: Option<ScheduleName>,
+    /// Multiply every round's budget
+    #[arg(long, value_name = "X")]
+    budget_scale: Option<f64>,
+    /// Target samples
+    #[arg(long, value_name = "N")]
+    n_target: Option<usize>,
+    /// A first look: 2 seeds, a quarter of the budget
+    #[arg(long)]
+    quick: bool,
+    /// Runs at the same time [default: all cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    jobs: Option<u16>,
+    /// Where results go, of `all` each experiment's into its own folder there [default: runs/EXPERIMENT]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on with a run that was stopped or had failures, keeping what it had finished
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// With --resume: go on although data or programs have changed since; finished trials stay as they are
+    #[arg(long, requires = "resume")]
+    accept_changes: bool,
+    /// Replace the run that the folder holds; other files stay
+    #[arg(long)]
+    force: bool,
+    /// Save the last model of every strategy and seed into DIR/models, for `predict` and `export`
+    #[arg(long)]
+    save_models: bool,
+    /// Print the summary as JSON on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl CommonArgs {
+    fn asked(&self) -> Asked {
+        let args = self.clone();
+        Asked {
+            options: ExperimentOptions {
+                seeds: args.seeds,
+                seed: args.seed,
+                strategies: args.strategies,
+                save_task: args.save_task,
+                oracle: args.oracle,
+                schedule: args.schedule,
+                budget_scale: args.budget_scale,
+                n_target: args.n_target,
+                quick: args.quick,
+                jobs: args.jobs,
+                out: args.out,
+                resume: args.resume,
+                accept_changes: args.accept_changes,
+                force: args.force,
+                save_models: args.save_models,
+                ..ExperimentOptions::default()
+            },
+            json: args.json,
+        }
+    }
+}
+
+/// Options of worlds with a drawn truth.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SyntheticArgs {
+    /// Draws the ground truth, which is the same for all seeds of a run
+    #[arg(long, value_name = "M")]
+    matrix_seed: Option<u64>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl SyntheticArgs {
+    fn asked(&self) -> Asked {
+        let mut asked = self.common.asked();
+        asked.options.matrix_seed = self.matrix_seed;
+        asked
+    }
+}
+
+/// Options of the pendulum.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PendulumArgs {
+    /// A target, w₁ to w₅ inside [-1, 1] [default: the paper's five]. Give it again for several
+    #[arg(long, value_name = "W1,…,W5", allow_hyphen_values = true)]
+    target: Vec<String>,
+    /// What is known of a task: `paper` or `affine`
+    #[arg(long, value_name = "FEATURES", value_parser = named(&[TaskFeaturesName::Paper, TaskFeaturesName::Affine], TaskFeaturesName::name, TaskFeaturesName::about))]
+    task_features: Option<TaskFeaturesName>,
+    /// One study with one budget for all targets, instead of one for each
+    #[arg(long)]
+    joint_targets: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl PendulumArgs {
+    fn asked(&self) -> Asked {
+        let mut asked = self.common.asked();
+        asked.options.target.clone_from(&self.target);
+        asked.options.task_features = self.task_features;
+        asked.options.joint_targets = self.joint_targets;
+        asked
+    }
+}
+
+/// Options of recorded flights.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DroneArgs {
+    /// The folder of logs
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A target: a task's name. Give it again for several
+    #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
+    target: Vec<String>,
+    /// What forces are linear in [default: auto]
+    #[arg(long, value_name = "PHI", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
+    phi: Option<LogFeatures>,
+    /// What is known of a task: `wind` or `one-hot`
+    #[arg(long, value_name = "FEATURES", value_parser = named(&[TaskFeaturesName::Wind, TaskFeaturesName::OneHot], TaskFeaturesName::name, TaskFeaturesName::about))]
+    task_features: Option<TaskFeaturesName>,
+    /// One study with one budget for all targets, instead of one for each
+    #[arg(long)]
+    joint_targets: bool,
+    #[command(flatten)]
+    logs: LogArgs,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl DroneArgs {
+    fn asked(&self) -> Asked {
+        let mut asked = self.common.asked();
+        asked.options.data.clone_from(&self.data);
+        asked.options.target.clone_from(&self.target);
+        asked.options.phi = self.phi;
+        asked.options.task_features = self.task_features;
+        asked.options.joint_targets = self.joint_targets;
+        asked.options.logs = self.logs.options();
+        asked
+    }
+}
+
+/// Options of whatever world a file has; what it does not have is refused once the file is read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AnyArgs {
+    /// Synthetic worlds: draws the ground truth
+    #[arg(long, value_name = "M", help_heading = "Where the world has it")]
+    matrix_seed: Option<u64>,
+    /// Logs: their folder
+    #[arg(long, value_name = "DIR", help_heading = "Where the world has it")]
+    data: Option<PathBuf>,
+    /// Logs: what outputs are linear in
+    #[arg(long, value_name = "PHI", help_heading = "Where the world has it", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
+    phi: Option<LogFeatures>,
+    /// A target: a task's name in logs, parameters elsewhere. Give it again for several
+    #[arg(
+        long,
+        value_name = "TARGET",
+        allow_hyphen_values = true,
+        help_heading = "Where the world has it"
+    )]
+    target: Vec<String>,
+    /// What is known of a task
+    #[arg(long, value_name = "FEATURES", help_heading = "Where the world has it", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
+    task_features: Option<TaskFeaturesName>,
+    /// Several targets: one study with one budget for all of them, instead of one for each
+    #[arg(long, help_heading = "Where the world has it")]
+    joint_targets: bool,
+    #[command(flatten, next_help_heading = "Where the world has it")]
+    logs: LogArgs,
+    #[command(flatten, next_help_heading = "Options")]
+    common: CommonArgs,
+}
+
+impl AnyArgs {
+    /// What was asked.
+    pub(crate) fn asked(&self) -> Asked {
+        let mut asked = self.common.asked();
+        asked.options.matrix_seed = self.matrix_seed;
+        asked.options.data.clone_from(&self.data);
+        asked.options.phi = self.phi;
+        asked.options.target.clone_from(&self.target);
+        asked.options.task_features = self.task_features;
+        asked.options.joint_targets = self.joint_targets;
+        asked.options.logs = self.logs.options();
+        asked
+    }
+}
+
+/// Reads `--oracle`: help lists the command's own, registered ones are known later.
+#[derive(Debug, Clone)]
+struct OracleParser;
+
+impl TypedValueParser for OracleParser {
+    type Value = OracleChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> std::result::Result<OracleChoice, clap::Error> {
+        StringValueParser::new()
+            .parse_ref(command, argument, value)
+            .map(OracleChoice::from)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(possible(
+            OracleName::ALL,
+            OracleName::name,
+            OracleName::about,
+        )))
+    }
+}

@@ -1,0 +1,120 @@
+//! The command line.
+
+mod experiment;
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
+
+pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce};
+use crate::data::options::Data;
+use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
+use crate::model::options::{
+    EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
+};
+use crate::simulate::options::World;
+
+/// Active multi-task representation learning: which tasks should I collect data from next?
+#[derive(Debug, Parser)]
+#[command(name = "taskscout", version, about, max_term_width = 100)]
+#[command(
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs holds, before `reproduce drone` learns from it\n  taskscout design --help               a plan from a table of tasks of your own"
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment of the paper and compare with its figures
+    Reproduce {
+        /// Which experiment
+        #[command(subcommand)]
+        experiment: Reproduce,
+    },
+    /// Run an experiment of your own, described in a TOML file
+    Run {
+        /// The experiment file; docs/experiments.md describes its keys, experiments/ has examples
+        file: PathBuf,
+        /// Only check the file
+        #[arg(long)]
+        check: bool,
+        #[command(flatten)]
+        options: AnyArgs,
+    },
+    /// Plan which tasks to collect data from, and how much of each
+    #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Design(Box<DesignOptions>),
+    /// Write a saved model in a format that other programs run
+    #[command(long_about = EXPORT_ABOUT, after_long_help = EXPORT_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Export(ExportOptions),
+    /// Predict with a saved model, and say how far to trust it
+    #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Predict(PredictOptions),
+    /// Simulate a world on its own and write what it did to tables
+    Simulate {
+        /// Which world
+        #[command(subcommand)]
+        world: World,
+    },
+    /// Look at logs before learning from them
+    Data {
+        /// What to do
+        #[command(subcommand)]
+        data: Data,
+    },
+    /// Write what a shell needs to complete this command's words
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Write a page of the manual for every command into a folder
+    Man {
+        /// The folder, which is made if it is not there
+        folder: PathBuf,
+    },
+}
+
+/// How completions are put to use.
+const COMPLETIONS: &str = "Examples:
+  taskscout completions bash > ~/.local/share/bash-completion/completions/taskscout
+  taskscout completions zsh > ~/.zfunc/_taskscout
+  taskscout completions fish > ~/.config/fish/completions/taskscout.fish";
+
+/// Reads what is chosen by name among some that are known.
+fn named<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(possible(all, name, about)).try_map(move |given| {
+        let known = all.iter().find(|&&value| name(value) == given);
+        known.copied().ok_or("is not among them")
+    })
+}
+
+/// Names with a few words on each, for the help.
+fn possible<T: Copy>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    about: fn(T) -> &'static str,
+) -> impl Iterator<Item = PossibleValue> {
+    all.iter()
+        .map(move |&value| PossibleValue::new(name(value)).help(about(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
