@@ -242,7 +242,11 @@ fn a_folder_with_a_run_is_refused_without_force() {
         &["--resume", "--force", "--out"],
     );
     refused(
-        &run_small(&scratch, "out", &["--seeds", "2", "--resume"]),
+        &run_small(
+            &scratch,
+            "out",
+            &["--n-target", "7", "--seeds", "1", "--resume"],
+        ),
         &["another experiment"],
     );
     assert_eq!(results(&scratch.path("out")), before, "nothing is lost");
@@ -252,6 +256,29 @@ fn a_folder_with_a_run_is_refused_without_force() {
             .success()
     );
     assert!(results(&scratch.path("out")).len() > before.len());
+}
+
+#[test]
+fn a_run_gets_more_seeds_by_resuming() {
+    let scratch = Scratch::new();
+    let done = |folder: &str, options: &[&str]| {
+        let output = run_small(&scratch, folder, options);
+        assert!(output.status.success(), "{output:?}");
+    };
+    done("whole", &["--seeds", "2"]);
+    done("grown", &["--seeds", "1"]);
+    let first = std::fs::metadata(scratch.path("grown/trials/aware-0.csv")).unwrap();
+    done("grown", &["--seeds", "2", "--resume"]);
+    assert_eq!(
+        results(&scratch.path("whole")),
+        results(&scratch.path("grown"))
+    );
+    let kept = std::fs::metadata(scratch.path("grown/trials/aware-0.csv")).unwrap();
+    assert_eq!(kept.modified().unwrap(), first.modified().unwrap());
+    refused(
+        &run_small(&scratch, "grown", &["--seeds", "1", "--resume"]),
+        &["2 seeds", "give --seeds 2 or more"],
+    );
 }
 
 #[test]

@@ -251,7 +251,18 @@ impl RunFolder {
                 )));
             }
         }
-        Ok(())
+        let seeds = |settings: &Value| {
+            settings
+                .pointer("/experiment/seeds")
+                .and_then(Value::as_u64)
+        };
+        match (seeds(known), seeds(&self.settings)) {
+            (Some(had), Some(wanted)) if wanted < had => Err(LabError::Input(format!(
+                "{} holds a run of {had} seeds, and --resume only adds to them: give --seeds {had} or more, or another --out",
+                self.path.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn unusable(&self, verb: &str, error: &std::io::Error) -> LabError {
@@ -356,10 +367,13 @@ impl RunFolder {
     }
 }
 
-/// Settings that a run must keep. How long a program of the user's may take is what one mends before
+/// Settings that a run must keep. It may get more seeds. How long a program of the user's may take is what one mends before
 /// going on: rows do not depend on it. How it is called stands among what the run is made from.
 fn lasting(settings: Option<&Value>) -> Option<Value> {
     let mut settings = settings?.clone();
+    if let Some(settings) = settings.as_object_mut() {
+        settings.remove("seeds");
+    }
     for table in ["source", "world"] {
         if let Some(table) = settings.get_mut(table).and_then(Value::as_object_mut) {
             table.remove("command");
