@@ -81,6 +81,78 @@ enum Exam {
     },
 }
 
+impl SyntheticConfig {
+    /// Checks numbers that have a range.
+    fn check(&self) -> Result<()> {
+        let most = if self.network.is_some() {
+            usize::MAX
+        } else {
+            self.input_features.dim()
+        };
+        if self.k == 0 || self.k > most.min(self.source_dim) {
+            let limit = most.min(self.source_dim);
+            return Err(Error::setting(
+                "k",
+                format!("is {}: it must be from 1 to {limit}", self.k),
+            ));
+        }
+        if !(self.noise >= 0.0 && self.noise.is_finite()) {
+            return Err(Error::setting(
+                "noise",
+                format!("is {}: it must be at least 0 and finite", self.noise),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where source tasks live, and their features.
+    fn tasks(&self) -> Result<(Space, FeatureMap)> {
+        let space = match &self.space {
+            Some(space) => space.clone(),
+            None => Space::ball(self.source_dim, 1.0)?,
+        };
+        let task_features = match &self.task_features {
+            Some(map) => map.clone(),
+            None => FeatureMap::identity(self.source_dim)?,
+        };
+        let fits =
+            task_features.dim() == self.source_dim && task_features.input_dim() == space.dim();
+        if !fits {
+            return Err(Error::setting(
+                "space",
+                format!(
+                    "has tasks of {} parameters and `task_features` make {} of {}, but `source_dim` is {}: they must fit each other",
+                    space.dim(),
+                    task_features.dim(),
+                    task_features.input_dim(),
+                    self.source_dim
+                ),
+            ));
+        }
+        Ok((space, task_features))
+    }
+}
+
+impl Exam {
+    fn new(config: &SyntheticConfig, representation: &Phi, target: &[f64]) -> Result<Self> {
+        Ok(match representation.linear() {
+            Some(linear) => Self::Moments {
+                second: second_moment(&config.input_features)?,
+                truth: linear.coefficients(target),
+            },
+            None => {
+                let features = test_features(config);
+                let values = representation.apply(features.as_ref())?;
+                Self::Rows {
+                    labels: multiply(values.as_ref(), target),
+                    features,
+                    values,
+                }
+            }
+        })
+    }
+}
+
 impl Synthetic {
     /// Inputs on which losses are measured where they have no closed form.
     pub const TEST_ROWS: usize = TEST_ROWS;
@@ -90,69 +162,19 @@ impl Synthetic {
     /// # Errors
     /// Settings out of range.
     pub fn new(config: SyntheticConfig) -> Result<Self> {
-        let d = config.input_features.dim();
-        let most = if config.network.is_some() {
-            usize::MAX
-        } else {
-            d
-        };
-        if config.k == 0 || config.k > most.min(config.source_dim) {
-            let limit = most.min(config.source_dim);
-            return Err(Error::setting(
-                "k",
-                format!("is {}: it must be from 1 to {limit}", config.k),
-            ));
-        }
-        if !(config.noise >= 0.0 && config.noise.is_finite()) {
-            return Err(Error::setting(
-                "noise",
-                format!("is {}: it must be at least 0 and finite", config.noise),
-            ));
-        }
-        let space = match &config.space {
-            Some(space) => space.clone(),
-            None => Space::ball(config.source_dim, 1.0)?,
-        };
-        let task_features = match &config.task_features {
-            Some(map) => map.clone(),
-            None => FeatureMap::identity(config.source_dim)?,
-        };
-        let fits =
-            task_features.dim() == config.source_dim && task_features.input_dim() == space.dim();
-        if !fits {
-            return Err(Error::setting(
-                "space",
-                format!(
-                    "has tasks of {} parameters and `task_features` make {} of {}, but `source_dim` is {}: they must fit each other",
-                    space.dim(),
-                    task_features.dim(),
-                    task_features.input_dim(),
-                    config.source_dim
-                ),
-            ));
-        }
+        config.check()?;
+        let (space, task_features) = config.tasks()?;
         let mut rng = derive(config.matrix_seed, Purpose::World, &[]);
         let map = ill_conditioned(config.k, config.source_dim + 1, &mut rng);
         let representation: Phi = match &config.network {
-            None => Linear::new(orthonormal(d, config.k, &mut rng).as_ref())?.into(),
+            None => {
+                Linear::new(orthonormal(config.input_features.dim(), config.k, &mut rng).as_ref())?
+                    .into()
+            }
             Some(network) => network.draw(&config, &mut rng)?.into(),
         };
         let target = column(map.as_ref(), config.source_dim);
-        let exam = match representation.linear() {
-            Some(linear) => Exam::Moments {
-                second: second_moment(&config.input_features)?,
-                truth: linear.coefficients(&target),
-            },
-            None => {
-                let features = test_features(&config);
-                let values = representation.apply(features.as_ref())?;
-                Exam::Rows {
-                    labels: multiply(values.as_ref(), &target),
-                    features,
-                    values,
-                }
-            }
-        };
+        let exam = Exam::new(&config, &representation, &target)?;
         Ok(Self {
             config,
             space,

@@ -148,7 +148,55 @@ impl Frame {
     /// What the target needs, or which part of it no candidate reaches. A `partial` need leaves
     /// that part out.
     pub(super) fn need(&self, need: &Need<'_>, partial: bool) -> Result<Factor> {
-        let (raw, reached) = match need {
+        let (raw, reached) = self.root_of(need)?;
+        let missed = match raw.map(|raw| self.check_reach(raw.as_ref())) {
+            None | Some(Ok(())) => 0.0,
+            Some(Err(Error::Unreachable { share, .. })) if partial => share,
+            Some(Err(error)) => return Err(error),
+        };
+        let top = largest_entry(reached.as_ref());
+        if !top.is_finite() {
+            return Err(Error::numerical(
+                "scaling what the target needs",
+                "it is beyond the range of numbers beside the candidates; rescale one of them",
+            ));
+        }
+        if top <= 0.0 {
+            return Err(Error::setting(
+                "target",
+                "is zero: there is nothing to design for",
+            ));
+        }
+        let reached = Mat::from_fn(reached.nrows(), reached.ncols(), |i, j| {
+            reached[(i, j)] / top
+        });
+        if let Some(l) = wide_root(&reached) {
+            let size = l.norm_l2();
+            return Ok(Factor {
+                l: faer::Scale(size.recip()) * l,
+                scale: top * size,
+                missed,
+            });
+        }
+        let svd = linalg::svd(reached.as_ref(), "what the target needs")?;
+        let size = linalg::norm(&svd.s);
+        let kept = svd
+            .s
+            .iter()
+            .filter(|&&value| value > 1e-14 * svd.s[0])
+            .count();
+        let l = Mat::from_fn(self.rank(), kept, |i, j| svd.u[(i, j)] * (svd.s[j] / size));
+        Ok(Factor {
+            l,
+            scale: top * size,
+            missed,
+        })
+    }
+
+    /// A root of what is needed, as it is and in this frame; of all directions that are reached, the
+    /// latter alone.
+    fn root_of(&self, need: &Need<'_>) -> Result<(Option<Mat<f64>>, Mat<f64>)> {
+        Ok(match need {
             Need::Everything => {
                 // The projection onto the directions that are reached.
                 let normals = self.missing();
@@ -181,46 +229,6 @@ impl Frame {
                 let reached = wide::multiply(self.to.as_ref(), columns.as_ref());
                 (Some(columns), reached)
             }
-        };
-        let missed = match raw.map(|raw| self.check_reach(raw.as_ref())) {
-            None | Some(Ok(())) => 0.0,
-            Some(Err(Error::Unreachable { share, .. })) if partial => share,
-            Some(Err(error)) => return Err(error),
-        };
-        let nothing = || Error::setting("target", "is zero: there is nothing to design for");
-        let top = largest_entry(reached.as_ref());
-        if !top.is_finite() {
-            return Err(Error::numerical(
-                "scaling what the target needs",
-                "it is beyond the range of numbers beside the candidates; rescale one of them",
-            ));
-        }
-        if top <= 0.0 {
-            return Err(nothing());
-        }
-        let reached = Mat::from_fn(reached.nrows(), reached.ncols(), |i, j| {
-            reached[(i, j)] / top
-        });
-        if let Some(l) = wide_root(&reached) {
-            let size = l.norm_l2();
-            return Ok(Factor {
-                l: faer::Scale(size.recip()) * l,
-                scale: top * size,
-                missed,
-            });
-        }
-        let svd = linalg::svd(reached.as_ref(), "what the target needs")?;
-        let size = linalg::norm(&svd.s);
-        let kept = svd
-            .s
-            .iter()
-            .filter(|&&value| value > 1e-14 * svd.s[0])
-            .count();
-        let l = Mat::from_fn(self.rank(), kept, |i, j| svd.u[(i, j)] * (svd.s[j] / size));
-        Ok(Factor {
-            l,
-            scale: top * size,
-            missed,
         })
     }
 

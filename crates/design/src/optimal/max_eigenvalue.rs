@@ -7,7 +7,7 @@
 use faer::{Mat, MatRef};
 
 use super::master::{Dual, Master, Weights, by_atom, support, weighted, width};
-use super::newton::{Curvature, Strength, TO_BOUND, direction, furthest, nearness};
+use super::newton::{Curvature, Step, Strength, TO_BOUND, direction, furthest, nearness};
 use crate::error::Result;
 use crate::linalg;
 
@@ -44,6 +44,28 @@ pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) ->
     let inverse = factor.whiten(Mat::<f64>::identity(atoms.nrows(), atoms.nrows()).as_ref());
     state.w = linalg::product(inverse.transpose(), inverse.as_ref());
     state.finish()
+}
+
+/// What a step starts from: the factors of both matrices, and how hard the centre pulls.
+struct Point {
+    /// Of `S`.
+    slack: linalg::Cholesky,
+    /// Of `W`.
+    dual: linalg::Cholesky,
+    /// `S⁻¹`.
+    inverse: Mat<f64>,
+    /// `1/(u − q)`.
+    near: Vec<f64>,
+    /// The mean complementarity, and the one that the step aims at.
+    mean: f64,
+    mu: f64,
+}
+
+/// A step of the dual variables.
+struct DualStep {
+    w: Mat<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
 }
 
 struct State<'a> {
@@ -129,14 +151,38 @@ impl<'a> State<'a> {
 
     /// One step; false if none can be made.
     fn step(&mut self) -> Result<bool> {
+        let Some(point) = self.point() else {
+            return Ok(false);
+        };
+        // Near the optimum the equations become singular to rounding: then it is good enough.
+        let Ok(step) = self.direction(&point) else {
+            return Ok(false);
+        };
+        let moved = weighted(self.atoms, &step.q);
+        let mut ds = linalg::product(moved.as_ref(), self.atoms.transpose());
+        ds -= faer::Scale(step.t) * &self.need;
+        let dual = self.dual_step(&point, &step, ds.as_ref());
+        let open = vec![1.0; self.q.len()];
+        let primal_length =
+            furthest(&self.q, &step.q, self.limits).min(within(&point.slack, ds.as_ref())?);
+        let dual_length = furthest(&self.lower, &dual.lower, &open)
+            .min(furthest(&self.upper, &dual.upper, &open))
+            .min(within(&point.dual, dual.w.as_ref())?);
+        add(&mut self.q, primal_length, &step.q);
+        self.t += primal_length * step.t;
+        add(&mut self.lower, dual_length, &dual.lower);
+        add(&mut self.upper, dual_length, &dual.upper);
+        self.w += faer::Scale(dual_length) * &dual.w;
+        self.length = primal_length.min(dual_length);
+        Ok(self.length > 1e-8 && point.mean > 1e-17 * self.t)
+    }
+
+    /// Where the state stands; none where a matrix is singular to rounding.
+    fn point(&self) -> Option<Point> {
         let (m, rank) = (self.q.len(), self.atoms.nrows());
-        let slack = self.slack();
-        let Ok(factor) = linalg::cholesky(slack.as_ref(), WHAT) else {
-            return Ok(false);
-        };
-        let Ok(dual) = linalg::cholesky(self.w.as_ref(), WHAT) else {
-            return Ok(false);
-        };
+        let matrix = self.slack();
+        let slack = linalg::cholesky(matrix.as_ref(), WHAT).ok()?;
+        let dual = linalg::cholesky(self.w.as_ref(), WHAT).ok()?;
         let near: Vec<f64> = self
             .q
             .iter()
@@ -154,7 +200,7 @@ impl<'a> State<'a> {
                     }
             })
             .sum();
-        let product = linalg::inner(self.w.as_ref(), slack.as_ref()) + bounds;
+        let product = linalg::inner(self.w.as_ref(), matrix.as_ref()) + bounds;
         let mean = product / (rank + m + limited) as f64;
         let mu = mean
             * if self.length > 0.8 {
@@ -164,20 +210,31 @@ impl<'a> State<'a> {
             } else {
                 0.7
             };
+        Some(Point {
+            inverse: slack.solve(Mat::<f64>::identity(rank, rank).as_ref()),
+            slack,
+            dual,
+            near,
+            mean,
+            mu,
+        })
+    }
 
-        let inverse = factor.solve(Mat::<f64>::identity(rank, rank).as_ref());
-        let half = factor.whiten(self.atoms);
+    /// The Newton step of weights and `t`.
+    fn direction(&self, point: &Point) -> Result<Step> {
+        let (m, mu, near) = (self.q.len(), point.mu, &point.near);
+        let half = point.slack.whiten(self.atoms);
         // W = V Vᵀ.
-        let images = linalg::product(dual.lower().transpose(), self.atoms);
+        let images = linalg::product(point.dual.lower().transpose(), self.atoms);
         let turned = linalg::product(
             self.w.as_ref(),
-            linalg::product(self.need.as_ref(), inverse.as_ref()).as_ref(),
+            linalg::product(self.need.as_ref(), point.inverse.as_ref()).as_ref(),
         );
         let width = self.width();
         let sizes = by_atom(m, width, |i| half.col(i).squared_norm_l2());
         let across = linalg::product(turned.as_ref(), self.atoms);
         let strength = Strength {
-            first: mu * linalg::inner(inverse.as_ref(), self.need.as_ref()) - 1.0,
+            first: mu * linalg::inner(point.inverse.as_ref(), self.need.as_ref()) - 1.0,
             mixed: by_atom(m, width, |i| {
                 -(across.col(i).transpose() * self.atoms.col(i))
             }),
@@ -191,50 +248,32 @@ impl<'a> State<'a> {
             .collect();
         let curvature = Curvature::new(1.0, half.as_ref(), images.as_ref(), width);
         let excess = 1.0 - self.q.iter().sum::<f64>();
-        // Near the optimum the equations become singular to rounding: then it is good enough.
-        let Ok(step) = direction(&curvature, &diagonal, &pull, Some(&strength), excess) else {
-            return Ok(false);
-        };
+        direction(&curvature, &diagonal, &pull, Some(&strength), excess)
+    }
 
-        let moved = weighted(self.atoms, &step.q);
-        let mut ds = linalg::product(moved.as_ref(), self.atoms.transpose());
-        ds -= faer::Scale(step.t) * &self.need;
+    /// The step of `W` and of the multipliers that belongs to one of the weights, which moves `S`
+    /// by `ds`.
+    fn dual_step(&self, point: &Point, step: &Step, ds: MatRef<'_, f64>) -> DualStep {
+        let (m, rank) = (self.q.len(), self.atoms.nrows());
+        let Point {
+            inverse, near, mu, ..
+        } = point;
         let skew = linalg::product(
-            linalg::product(self.w.as_ref(), ds.as_ref()).as_ref(),
+            linalg::product(self.w.as_ref(), ds).as_ref(),
             inverse.as_ref(),
         );
-        let dw = Mat::from_fn(rank, rank, |i, j| {
-            let scaled = 0.5 * (inverse[(i, j)] + inverse[(j, i)]);
-            mu * scaled - self.w[(i, j)] - 0.5 * (skew[(i, j)] + skew[(j, i)])
-        });
-        let dlower: Vec<f64> = (0..m)
-            .map(|i| (mu - self.lower[i] * step.q[i]) / self.q[i] - self.lower[i])
-            .collect();
-        let dupper: Vec<f64> = (0..m)
-            .map(|i| (mu + self.upper[i] * step.q[i]) * near[i] - self.upper[i])
-            .collect();
-
-        let open = vec![1.0; m];
-        let primal = furthest(&self.q, &step.q, self.limits).min(within(&factor, ds.as_ref())?);
-        let dual_length = furthest(&self.lower, &dlower, &open)
-            .min(furthest(&self.upper, &dupper, &open))
-            .min(within(&dual, dw.as_ref())?);
-        self.q
-            .iter_mut()
-            .zip(&step.q)
-            .for_each(|(q, d)| *q += primal * d);
-        self.t += primal * step.t;
-        self.lower
-            .iter_mut()
-            .zip(&dlower)
-            .for_each(|(z, d)| *z += dual_length * d);
-        self.upper
-            .iter_mut()
-            .zip(&dupper)
-            .for_each(|(v, d)| *v += dual_length * d);
-        self.w += faer::Scale(dual_length) * &dw;
-        self.length = primal.min(dual_length);
-        Ok(self.length > 1e-8 && mean > 1e-17 * self.t)
+        DualStep {
+            w: Mat::from_fn(rank, rank, |i, j| {
+                let scaled = 0.5 * (inverse[(i, j)] + inverse[(j, i)]);
+                mu * scaled - self.w[(i, j)] - 0.5 * (skew[(i, j)] + skew[(j, i)])
+            }),
+            lower: (0..m)
+                .map(|i| (mu - self.lower[i] * step.q[i]) / self.q[i] - self.lower[i])
+                .collect(),
+            upper: (0..m)
+                .map(|i| (mu + self.upper[i] * step.q[i]) * near[i] - self.upper[i])
+                .collect(),
+        }
     }
 
     fn finish(self) -> Result<Weights> {
@@ -251,6 +290,12 @@ impl<'a> State<'a> {
             q: self.q,
         })
     }
+}
+
+/// Goes a length along a step.
+fn add(values: &mut [f64], length: f64, step: &[f64]) {
+    let pairs = values.iter_mut().zip(step);
+    pairs.for_each(|(value, d)| *value += length * d);
 }
 
 /// How far along a step a matrix stays positive definite, up to 1.

@@ -104,70 +104,122 @@ pub(super) struct Purse {
 /// # Errors
 /// Too little money for the least samples.
 pub(super) fn spend(wanted: &[f64], purse: &Purse) -> Result<Vec<usize>> {
-    let support: Vec<usize> = (0..wanted.len())
-        .filter(|&i| wanted[i] > 0.0 || purse.least[i] > 0)
-        .collect();
-    let least = |i: usize| purse.least[i].max(1);
-    let total: f64 = wanted.iter().sum();
-    let scale = (1.0 - support.len() as f64 / (2.0 * total)).max(0.0);
-    let mut counts = vec![0_usize; wanted.len()];
-    for &i in &support {
-        // A hair below, so that rounding does not lift a whole number to the next.
-        let share = (scale * wanted[i] * (1.0 - 1e-12)).ceil() as usize;
-        counts[i] = share.clamp(least(i), purse.most[i].max(least(i)));
-    }
-    let cost = |counts: &[usize]| -> f64 {
-        support
+    let mut spending = Spending::new(wanted, purse);
+    spending.reduce()?;
+    spending.fill();
+    Ok(spending.counts)
+}
+
+/// Whole samples on the way to what the money pays for.
+struct Spending<'a> {
+    wanted: &'a [f64],
+    purse: &'a Purse,
+    /// Tasks that get samples.
+    support: Vec<usize>,
+    counts: Vec<usize>,
+    /// Money that is left; less than nothing where too much is spent.
+    left: f64,
+    /// Money that is rounding.
+    slack: f64,
+}
+
+impl<'a> Spending<'a> {
+    /// Starts from `⌈(n − l/2) q_i⌉`.
+    fn new(wanted: &'a [f64], purse: &'a Purse) -> Self {
+        let support: Vec<usize> = (0..wanted.len())
+            .filter(|&i| wanted[i] > 0.0 || purse.least[i] > 0)
+            .collect();
+        let total: f64 = wanted.iter().sum();
+        let scale = (1.0 - support.len() as f64 / (2.0 * total)).max(0.0);
+        let mut counts = vec![0_usize; wanted.len()];
+        for &i in &support {
+            // A hair below, so that rounding does not lift a whole number to the next.
+            let share = (scale * wanted[i] * (1.0 - 1e-12)).ceil() as usize;
+            let least = purse.least[i].max(1);
+            counts[i] = share.clamp(least, purse.most[i].max(least));
+        }
+        let cost: f64 = support
             .iter()
             .map(|&i| counts[i] as f64 * purse.costs[i])
-            .sum()
-    };
-    let cheapest = support
-        .iter()
-        .map(|&i| purse.costs[i])
-        .fold(f64::INFINITY, f64::min);
-    let slack = 1e-6 * cheapest;
-    let mut left = purse.money - cost(&counts);
-    // Samples move in bulk, until another task is the one to take from or to give to.
-    while left < -slack {
-        let ratio = |i: usize| (counts[i] as f64 - 1.0) / wanted[i].max(f64::MIN_POSITIVE);
-        let mut spare: Vec<usize> = support
+            .sum();
+        let cheapest = support
             .iter()
-            .copied()
-            .filter(|&i| counts[i] > least(i))
-            .collect();
-        spare.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
-        let Some(&next) = spare.first() else {
-            return Err(Error::BudgetTooSmall {
-                budget: purse.money as usize,
-                tasks: support.len(),
-            });
-        };
-        let level = spare.get(1).map_or(0.0, |&other| ratio(other)) * wanted[next];
-        let above = counts[next] as f64 - 1.0 - level;
-        let lacking = (-(left + slack) / purse.costs[next]).ceil();
-        let taken = (above.min(lacking).floor().max(1.0) as usize).min(counts[next] - least(next));
-        counts[next] -= taken;
-        left += taken as f64 * purse.costs[next];
+            .map(|&i| purse.costs[i])
+            .fold(f64::INFINITY, f64::min);
+        Self {
+            left: purse.money - cost,
+            slack: 1e-6 * cheapest,
+            wanted,
+            purse,
+            support,
+            counts,
+        }
     }
-    loop {
-        let ratio = |i: usize| counts[i] as f64 / wanted[i].max(f64::MIN_POSITIVE);
-        let mut open: Vec<usize> = support
-            .iter()
-            .copied()
-            .filter(|&i| counts[i] < purse.most[i] && purse.costs[i] <= left + slack)
-            .collect();
-        open.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
-        let Some(&next) = open.first() else {
-            return Ok(counts);
-        };
-        let level = open.get(1).map_or(f64::INFINITY, |&other| ratio(other)) * wanted[next];
-        let below = level - counts[next] as f64;
-        let affordable = ((left + slack) / purse.costs[next]).floor();
-        let given =
-            (below.min(affordable).floor().max(1.0) as usize).min(purse.most[next] - counts[next]);
-        counts[next] += given;
-        left -= given as f64 * purse.costs[next];
+
+    /// Samples that a task in use gets at least.
+    fn least(&self, i: usize) -> usize {
+        self.purse.least[i].max(1)
+    }
+
+    /// Samples of a task relative to those wanted, when it has `n`.
+    fn ratio(&self, i: usize, n: f64) -> f64 {
+        n / self.wanted[i].max(f64::MIN_POSITIVE)
+    }
+
+    /// Takes samples until the money suffices, in bulk, until another task is the one to take from.
+    fn reduce(&mut self) -> Result<()> {
+        while self.left < -self.slack {
+            let ratio = |i: usize| self.ratio(i, self.counts[i] as f64 - 1.0);
+            let mut spare: Vec<usize> = self
+                .support
+                .iter()
+                .copied()
+                .filter(|&i| self.counts[i] > self.least(i))
+                .collect();
+            spare.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
+            let Some(&next) = spare.first() else {
+                return Err(Error::BudgetTooSmall {
+                    budget: self.purse.money as usize,
+                    tasks: self.support.len(),
+                });
+            };
+            let level = spare.get(1).map_or(0.0, |&other| ratio(other)) * self.wanted[next];
+            let above = self.counts[next] as f64 - 1.0 - level;
+            let cost = self.purse.costs[next];
+            let lacking = (-(self.left + self.slack) / cost).ceil();
+            let taken = (above.min(lacking).floor().max(1.0) as usize)
+                .min(self.counts[next] - self.least(next));
+            self.counts[next] -= taken;
+            self.left += taken as f64 * cost;
+        }
+        Ok(())
+    }
+
+    /// Gives samples while the money pays for them, in bulk, until another task is the one to give
+    /// to.
+    fn fill(&mut self) {
+        loop {
+            let (most, costs) = (&self.purse.most, &self.purse.costs);
+            let ratio = |i: usize| self.ratio(i, self.counts[i] as f64);
+            let mut open: Vec<usize> = self
+                .support
+                .iter()
+                .copied()
+                .filter(|&i| self.counts[i] < most[i] && costs[i] <= self.left + self.slack)
+                .collect();
+            open.sort_by(|&a, &b| ratio(a).total_cmp(&ratio(b)));
+            let Some(&next) = open.first() else {
+                return;
+            };
+            let level =
+                open.get(1).map_or(f64::INFINITY, |&other| ratio(other)) * self.wanted[next];
+            let below = level - self.counts[next] as f64;
+            let affordable = ((self.left + self.slack) / costs[next]).floor();
+            let given = (below.min(affordable).floor().max(1.0) as usize)
+                .min(most[next] - self.counts[next]);
+            self.counts[next] += given;
+            self.left -= given as f64 * costs[next];
+        }
     }
 }
 

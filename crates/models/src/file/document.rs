@@ -149,29 +149,12 @@ impl Document {
         };
         let head = match &text.predictor.head {
             None => None,
-            Some(head) => Some(Head {
-                representation: match head {
-                    HeadText::Own(phi) => read_phi(phi, HEAD_PHI, reader)?,
-                    HeadText::Shared => representation.clone().ok_or_else(|| {
-                        Error::description("its head stands on a representation that is not there")
-                    })?,
-                },
-                coefficients: reader.rows(HEAD)?,
-            }),
+            Some(head) => Some(read_head(head, representation.as_ref(), reader)?),
         };
         // As many roots as there are coefficients, not as the description claims.
         let roots = (0..coefficients.len())
             .map(|output| reader.matrix(&covariance_root(output)))
             .collect::<Result<_>>()?;
-        let scaling = |wanted: bool, name: &str| -> Result<Option<Affine>> {
-            if !wanted {
-                return Ok(None);
-            }
-            Ok(Some(Affine {
-                mean: reader.vector(&format!("{name}.mean"))?,
-                scale: reader.vector(&format!("{name}.scale"))?,
-            }))
-        };
         Ok(Parts {
             input_features: read_map(text.input_features, FEATURES, reader)?,
             representation,
@@ -186,8 +169,8 @@ impl Document {
                 noise: reader.vector(NOISE)?,
                 roots,
             },
-            input_scaling: scaling(text.scaled_inputs, "input")?,
-            output_scaling: scaling(text.scaled_outputs, "output")?,
+            input_scaling: read_scaling(text.scaled_inputs, "input", reader)?,
+            output_scaling: read_scaling(text.scaled_outputs, "output", reader)?,
             tasks: match text.tasks {
                 Some(tasks) => Some(read_tasks(tasks, reader)?),
                 None => None,
@@ -248,6 +231,28 @@ fn read_phi(text: &PhiText, prefix: &str, reader: &Reader<'_>) -> Result<Phi> {
             Ok(Phi::Mlp(Mlp::new(layers, *activation)?))
         }
     }
+}
+
+fn read_head(text: &HeadText, shared: Option<&Phi>, reader: &Reader<'_>) -> Result<Head> {
+    Ok(Head {
+        representation: match text {
+            HeadText::Own(phi) => read_phi(phi, HEAD_PHI, reader)?,
+            HeadText::Shared => shared.cloned().ok_or_else(|| {
+                Error::description("its head stands on a representation that is not there")
+            })?,
+        },
+        coefficients: reader.rows(HEAD)?,
+    })
+}
+
+fn read_scaling(wanted: bool, name: &str, reader: &Reader<'_>) -> Result<Option<Affine>> {
+    if !wanted {
+        return Ok(None);
+    }
+    Ok(Some(Affine {
+        mean: reader.vector(&format!("{name}.mean"))?,
+        scale: reader.vector(&format!("{name}.scale"))?,
+    }))
 }
 
 fn write_tasks(tasks: &Tasks, writer: &mut Writer) -> Result<TasksText> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::{FeatureMap, Features as _, Fourier, OneHotPolynomial};
 
 use super::graph::Graph;
 use super::scaling::standardised;
@@ -16,15 +16,7 @@ pub(super) fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<S
     let inputs = map.input_dim();
     match map {
         FeatureMap::Identity(_) => Ok(x.to_owned()),
-        FeatureMap::Fourier(fourier) => {
-            let (a, d) = (fourier.matrix(), fourier.dim());
-            let transposed = (0..inputs).flat_map(|j| (0..d).map(move |i| a[i * inputs + j]));
-            let frequencies = graph.floats("frequencies", &[inputs, d], transposed)?;
-            let offset = graph.floats("phases", &[d], fourier.offset().iter().copied())?;
-            let phase = graph.node("MatMul", &[x, &frequencies], &[]);
-            let phase = graph.node("Add", &[&phase, &offset], &[]);
-            Ok(graph.node("Cos", &[&phase], &[]))
-        }
+        FeatureMap::Fourier(fourier) => cosines(graph, fourier, x),
         FeatureMap::Polynomial(polynomial) => {
             let words: Vec<Word> = polynomial
                 .powers()
@@ -40,24 +32,7 @@ pub(super) fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<S
             let words: Vec<Word> = list.exponents().iter().map(sparse).collect();
             monomials(graph, x, inputs, &words)
         }
-        FeatureMap::OneHotPolynomial(map) => {
-            let (categories, polynomial) = (map.categories(), map.polynomial());
-            let parameters: Vec<usize> = (categories..inputs).collect();
-            let parameters = graph.columns(x, &parameters);
-            let words: Vec<Word> = polynomial
-                .powers()
-                .iter()
-                .map(|powers| word(powers))
-                .collect();
-            let p = monomials(graph, &parameters, polynomial.input_dim(), &words)?;
-            // Feature c·m + j is e_c · p_j.
-            let m = words.len();
-            let category: Vec<usize> = (0..categories * m).map(|at| at / m).collect();
-            let monomial: Vec<usize> = (0..categories * m).map(|at| at % m).collect();
-            let category = graph.columns(x, &category);
-            let monomial = graph.columns(&p, &monomial);
-            Ok(graph.node("Mul", &[&category, &monomial], &[]))
-        }
+        FeatureMap::OneHotPolynomial(map) => by_category(graph, map, x),
         FeatureMap::Standardised(map) => {
             let z = standardised(graph, x, "feature", map.mean(), map.scale())?;
             features(graph, map.inner(), &z)
@@ -76,6 +51,36 @@ pub(super) fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<S
             "this feature map cannot be written to ONNX yet: predict with taskscout".into(),
         )),
     }
+}
+
+fn cosines(graph: &mut Graph, fourier: &Fourier, x: &str) -> Result<String> {
+    let (a, inputs, d) = (fourier.matrix(), fourier.input_dim(), fourier.dim());
+    let transposed = (0..inputs).flat_map(|j| (0..d).map(move |i| a[i * inputs + j]));
+    let frequencies = graph.floats("frequencies", &[inputs, d], transposed)?;
+    let offset = graph.floats("phases", &[d], fourier.offset().iter().copied())?;
+    let phase = graph.node("MatMul", &[x, &frequencies], &[]);
+    let phase = graph.node("Add", &[&phase, &offset], &[]);
+    Ok(graph.node("Cos", &[&phase], &[]))
+}
+
+/// Monomials of the parameters behind the categories, each times each category.
+fn by_category(graph: &mut Graph, map: &OneHotPolynomial, x: &str) -> Result<String> {
+    let (categories, polynomial) = (map.categories(), map.polynomial());
+    let parameters: Vec<usize> = (categories..map.input_dim()).collect();
+    let parameters = graph.columns(x, &parameters);
+    let words: Vec<Word> = polynomial
+        .powers()
+        .iter()
+        .map(|powers| word(powers))
+        .collect();
+    let p = monomials(graph, &parameters, polynomial.input_dim(), &words)?;
+    // Feature c·m + j is e_c · p_j.
+    let m = words.len();
+    let category: Vec<usize> = (0..categories * m).map(|at| at / m).collect();
+    let monomial: Vec<usize> = (0..categories * m).map(|at| at % m).collect();
+    let category = graph.columns(x, &category);
+    let monomial = graph.columns(&p, &monomial);
+    Ok(graph.node("Mul", &[&category, &monomial], &[]))
 }
 
 fn word(powers: &[(usize, u32)]) -> Word {

@@ -5,7 +5,7 @@
 //! ([`crate::train::pooled`]).
 
 use super::outputs::source_embedding;
-use super::{Decision, PlanContext, PlanItem, Strategy};
+use super::{Decision, Knowledge, PlanContext, PlanItem, Strategy};
 use crate::data::Stage;
 use crate::design::rounding;
 use crate::error::{Error, Result};
@@ -58,24 +58,11 @@ impl Strategy for Related {
                 "is `related`, which needs targets whose parameters are known: name them, or use `aware`",
             ));
         }
-        let mut items = Vec::new();
-        let spread = ((FLOOR * context.budget as f64) as usize).min(context.budget);
         let mut left: Vec<usize> = match context.left {
             Some(left) => left.to_vec(),
             None => vec![usize::MAX; tasks.len()],
         };
-        for (index, n) in spread_out(&left, spread, context.round)? {
-            left[index] -= n;
-            let task = tasks[index].clone();
-            items.push(PlanItem {
-                id: 0,
-                task,
-                n,
-                stage: Stage::Explore,
-                similarity: None,
-                reason: "one of all tasks, so that none stays unseen".into(),
-            });
-        }
+        let mut items = floor(context, &tasks, &mut left)?;
         let candidates: Vec<SourceTask> = tasks
             .iter()
             .zip(&left)
@@ -97,37 +84,11 @@ impl Strategy for Related {
             }
             let counts = rounding::apportion_within(&vec![1.0; tasks.len()], rest, &left)?;
             for (task, n) in tasks.iter().zip(counts).filter(|(_, n)| *n > 0) {
-                items.push(PlanItem {
-                    id: 0,
-                    task: task.clone(),
-                    n,
-                    stage: Stage::Explore,
-                    similarity: None,
-                    reason: "the target's related tasks have nothing left".into(),
-                });
+                let reason = "the target's related tasks have nothing left";
+                items.push(PlanItem::new(task.clone(), n, Stage::Explore, reason));
             }
         }
-        let similarity = |features: &[f64]| {
-            let known = knowledge?;
-            let embedding = source_embedding(known.model, features);
-            let cosines = known.targets.iter().map(|t| linalg::cosine(t, &embedding));
-            cosines.max_by(f64::total_cmp)
-        };
-        let mut order: Vec<usize> = (0..tasks.len()).filter(|&index| rows[index] > 0).collect();
-        order.sort_by_key(|&index| (std::cmp::Reverse(rows[index]), index));
-        for index in order {
-            items.push(PlanItem {
-                id: 0,
-                task: tasks[index].clone(),
-                n: rows[index],
-                stage: Stage::Exploit,
-                similarity: similarity(&candidates[index].features),
-                reason: format!(
-                    "related to the target: {:.0} % of the rows that take doubt about it away",
-                    100.0 * rows[index] as f64 / budget.max(1) as f64
-                ),
-            });
-        }
+        items.extend(related_items(knowledge, &tasks, &candidates, &rows, budget));
         Ok(Decision {
             items,
             exploration: None,
@@ -137,6 +98,53 @@ impl Strategy for Related {
     fn needs_model(&self) -> bool {
         true
     }
+}
+
+/// The share of a round that is spread over all tasks; `left` loses what they take.
+fn floor(context: &PlanContext<'_>, tasks: &[Task], left: &mut [usize]) -> Result<Vec<PlanItem>> {
+    let rows = ((FLOOR * context.budget as f64) as usize).min(context.budget);
+    let mut items = Vec::new();
+    for (index, n) in spread_out(left, rows, context.round)? {
+        left[index] -= n;
+        let reason = "one of all tasks, so that none stays unseen";
+        items.push(PlanItem::new(
+            tasks[index].clone(),
+            n,
+            Stage::Explore,
+            reason,
+        ));
+    }
+    Ok(items)
+}
+
+/// The items of related tasks, most rows first.
+fn related_items(
+    knowledge: Option<&Knowledge<'_>>,
+    tasks: &[Task],
+    candidates: &[SourceTask],
+    rows: &[usize],
+    budget: usize,
+) -> Vec<PlanItem> {
+    let similarity = |features: &[f64]| {
+        let known = knowledge?;
+        let embedding = source_embedding(known.model, features);
+        let cosines = known.targets.iter().map(|t| linalg::cosine(t, &embedding));
+        cosines.max_by(f64::total_cmp)
+    };
+    let mut order: Vec<usize> = (0..tasks.len()).filter(|&index| rows[index] > 0).collect();
+    order.sort_by_key(|&index| (std::cmp::Reverse(rows[index]), index));
+    let item = |index: usize| PlanItem {
+        id: 0,
+        task: tasks[index].clone(),
+        n: rows[index],
+        stage: Stage::Exploit,
+        similarity: similarity(&candidates[index].features),
+        reason: format!(
+            "related to the target: {:.0} % of the rows that take doubt about it away",
+            100.0 * rows[index] as f64 / budget.max(1) as f64
+        ),
+    };
+    order.into_iter().map(item).collect()
 }
 
 /// A few rows of every task that has some left; where there are fewer rows than tasks, of those

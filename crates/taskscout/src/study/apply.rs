@@ -9,6 +9,8 @@ use crate::data::{Batch, Rows, Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::features::Features as _;
 use crate::space::TaskSpace as _;
+use crate::target::Target;
+use crate::task::Task;
 
 /// An event, and the name of the batch that it brought.
 #[derive(Debug, Clone)]
@@ -189,33 +191,9 @@ impl Study {
                 task,
                 features,
                 rows,
-            } => {
-                let index = self.open_item(*item)?;
-                let tracked = &mut self.items[index];
-                let task = task.as_ref().unwrap_or(&tracked.item.task);
-                Error::check_length("the task", self.config.space.dim(), task.len())?;
-                let when = (tracked.item.stage, tracked.round);
-                if !rows.is_empty() {
-                    self.data.add_batch(task, features, when, rows)?;
-                }
-                tracked.collected += rows.len();
-                if tracked.collected >= tracked.item.n {
-                    tracked.progress = Progress::Done;
-                }
-                Ok(())
-            }
+            } => self.take_rows(*item, task.as_ref(), features, rows),
             Event::TargetTold { target, blocks } => self.data.add_target_blocks(*target, blocks),
-            Event::TargetAdded { target } => {
-                let config = self.config.with_target(target);
-                config.validate_shape()?;
-                if target.has_own_coordinate() {
-                    self.data.add_coordinate();
-                }
-                let features = config.target_features(config.targets.len() - 1);
-                self.data.add_target(&target.name, features)?;
-                self.config = config;
-                Ok(())
-            }
+            Event::TargetAdded { target } => self.take_target(target),
             Event::Added {
                 task,
                 features,
@@ -247,6 +225,41 @@ impl Study {
 
     fn is_untouched(&self) -> bool {
         self.data.version() == 0 && self.rounds == 0 && self.notes.is_empty()
+    }
+
+    /// Takes rows of an item in, of the task that they came from if it is another one.
+    fn take_rows(
+        &mut self,
+        item: u64,
+        task: Option<&Task>,
+        features: &[f64],
+        rows: &Batch,
+    ) -> Result<()> {
+        let index = self.open_item(item)?;
+        let tracked = &mut self.items[index];
+        let task = task.unwrap_or(&tracked.item.task);
+        Error::check_length("the task", self.config.space.dim(), task.len())?;
+        let when = (tracked.item.stage, tracked.round);
+        if !rows.is_empty() {
+            self.data.add_batch(task, features, when, rows)?;
+        }
+        tracked.collected += rows.len();
+        if tracked.collected >= tracked.item.n {
+            tracked.progress = Progress::Done;
+        }
+        Ok(())
+    }
+
+    fn take_target(&mut self, target: &Target) -> Result<()> {
+        let config = self.config.with_target(target);
+        config.validate_shape()?;
+        if target.has_own_coordinate() {
+            self.data.add_coordinate();
+        }
+        let features = config.target_features(config.targets.len() - 1);
+        self.data.add_target(&target.name, features)?;
+        self.config = config;
+        Ok(())
     }
 
     fn take_plan(&mut self, planned: &Planned) -> Result<()> {

@@ -1,5 +1,8 @@
 //! Asking for a plan.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use faer::Mat;
 
 use super::event::Planned;
@@ -7,16 +10,28 @@ use super::within::Room;
 use super::{Progress, Study, TrackedItem};
 use crate::data::Stage;
 use crate::error::{Error, Result};
+use crate::model::Model;
 use crate::space::Space;
 use crate::strategy::{
     Decision, Knowledge, Plan, PlanContext, PlanItem, Strategy, StrategyKind, TaskDesign, WarmUp,
 };
 use crate::target::Target;
-use crate::task::Task;
+use crate::task::{Task, TaskId};
 use crate::train::TrainContext;
 
 /// What a task has left; none if there is no limit.
 pub type Available<'a> = &'a dyn Fn(&Task) -> Option<usize>;
+
+/// What was asked for and has not come back yet, by task.
+type UnderWay<'a> = HashMap<&'a TaskId, (&'a Task, usize)>;
+
+/// The model that a round is planned with.
+struct PlanningModel {
+    model: Option<Arc<Model>>,
+    warming_up: bool,
+    /// Why the warm-up goes on although it should have ended.
+    trouble: Option<Error>,
+}
 
 /// A round to be planned: all but its budget and the tasks to choose from.
 pub(super) struct Round<'a> {
@@ -55,6 +70,15 @@ impl Round<'_> {
             .plan(&self.context(space, budget, left, knowledge, exploration))
     }
 
+    /// What the strategy decides where no list of tasks has limits.
+    fn decide_unlisted(&self, budget: usize, available: Option<Available<'_>>) -> Result<Decision> {
+        let space = &self.study.config.space;
+        match available {
+            Some(available) if space.count().is_none() => self.decide_capped(budget, available),
+            _ => self.decide(space, budget, None, self.study.exploration.as_ref()),
+        }
+    }
+
     pub(super) fn context<'b>(
         &'b self,
         space: &'b Space,
@@ -89,18 +113,7 @@ impl Study {
         let collection = &self.config.collection;
         let (asked, to_spend) = (collection.samples(budget)?, budget);
         let under_way = self.under_way();
-        let outstanding = |task: &Task| under_way.get(&task.id).map_or(0, |(_, n)| *n);
-        let left = |task: &Task| {
-            let outstanding = outstanding(task);
-            let left = available.and_then(|available| available(task));
-            let left = left.map(|left| left.saturating_sub(outstanding));
-            if !collection.is_limited() {
-                return left;
-            }
-            let so_far = self.data.rows_of(&task.id) + outstanding;
-            let allowed = collection.left(&task.id, so_far);
-            left.into_iter().chain(allowed).min()
-        };
+        let left = |task: &Task| self.left(task, available, &under_way);
         let limited = available.is_some() || collection.is_limited();
         let available: Option<Available<'_>> = limited.then_some(&left);
         let room = match available {
@@ -113,41 +126,21 @@ impl Study {
             Some(own) => own.get()?,
             None => built.as_ref(),
         };
-        let mut warming_up = strategy.needs_model() && self.warming_up()?;
-        let mut trouble = None;
-        let model = if strategy.needs_model() && !warming_up {
-            match self.planning_model() {
-                // The study goes on: a round without a model looks at every direction.
-                Err(error @ Error::Diverged { .. }) => {
-                    (warming_up, trouble) = (true, Some(error));
-                    None
-                }
-                // Not enough has come back yet.
-                Err(error) if !under_way.is_empty() => {
-                    (warming_up, trouble) = (true, Some(error));
-                    None
-                }
-                other => Some(other?),
-            }
-        } else {
-            None
-        };
+        let waits = !under_way.is_empty();
+        let PlanningModel {
+            model,
+            mut warming_up,
+            mut trouble,
+        } = self.model_for(strategy, waits)?;
         let start = match self.next_start() {
             // A plan that needs no model does not wait for one.
             Err(_) if model.is_none() => None,
             other => other?,
         };
-        let knowledge = match model.as_ref().map(|model| self.knowledge(model)) {
-            // A model that has found nothing is no model to plan with.
-            Some(Err(error @ Error::State(_)))
-                if self.has_target_rows() || !under_way.is_empty() =>
-            {
-                (warming_up, trouble) = (true, Some(error));
-                None
-            }
-            Some(knowledge) => Some(knowledge?),
-            None => None,
-        };
+        let (knowledge, found_nothing) = self.known(model.as_deref(), waits)?;
+        if found_nothing.is_some() {
+            (warming_up, trouble) = (true, found_nothing);
+        }
         let given = match &knowledge {
             Some(knowledge) => self.given(knowledge.model, &under_way)?,
             None => None,
@@ -161,46 +154,107 @@ impl Study {
             targets: self.known_targets(),
             rows: self.rows_to_come(&under_way),
         };
-        let decision = match (room, available) {
-            (Some(room), _) => round.decide_within(budget, asked, room)?,
-            (None, Some(available)) if self.config.space.count().is_none() => {
-                round.decide_capped(budget, available)?
-            }
-            _ => {
-                let exploration = self.exploration.as_ref();
-                round.decide(&self.config.space, budget, None, exploration)?
-            }
+        let decision = match room {
+            Some(room) => round.decide_within(budget, asked, room)?,
+            None => round.decide_unlisted(budget, available)?,
         };
         let decision = round.affordable(decision, to_spend, &left)?;
+        let items = self.numbered(decision.items, trouble.as_ref());
+        Ok(Planned {
+            plan: self.next_plan(items, asked),
+            exploration: decision.exploration,
+            start,
+        })
+    }
+
+    /// The items as the plan of the next round, of which so many samples were asked.
+    fn next_plan(&self, items: Vec<PlanItem>, asked: usize) -> Plan {
+        let planned: usize = items.iter().map(|item| item.n).sum();
+        Plan {
+            round: self.rounds,
+            items,
+            short: if self.config.collection.is_free() {
+                asked.saturating_sub(planned)
+            } else {
+                0
+            },
+        }
+    }
+
+    /// What a task has left, by its source and by the limits of the collection.
+    fn left(
+        &self,
+        task: &Task,
+        available: Option<Available<'_>>,
+        under_way: &UnderWay<'_>,
+    ) -> Option<usize> {
+        let outstanding = under_way.get(&task.id).map_or(0, |(_, n)| *n);
+        let left = available.and_then(|available| available(task));
+        let left = left.map(|left| left.saturating_sub(outstanding));
+        let collection = &self.config.collection;
+        if !collection.is_limited() {
+            return left;
+        }
+        let so_far = self.data.rows_of(&task.id) + outstanding;
+        let allowed = collection.left(&task.id, so_far);
+        left.into_iter().chain(allowed).min()
+    }
+
+    /// The model that a strategy plans with, where it needs one and there is one.
+    fn model_for(&self, strategy: &dyn Strategy, waits: bool) -> Result<PlanningModel> {
+        let warming_up = strategy.needs_model() && self.warming_up()?;
+        let without = |warming_up, trouble| PlanningModel {
+            model: None,
+            warming_up,
+            trouble,
+        };
+        if !strategy.needs_model() || warming_up {
+            return Ok(without(warming_up, None));
+        }
+        match self.planning_model() {
+            // The study goes on: a round without a model looks at every direction.
+            Err(error @ Error::Diverged { .. }) => Ok(without(true, Some(error))),
+            // Not enough has come back yet.
+            Err(error) if waits => Ok(without(true, Some(error))),
+            other => Ok(PlanningModel {
+                model: Some(other?),
+                warming_up,
+                trouble: None,
+            }),
+        }
+    }
+
+    /// What a model says of the targets. One that has found nothing is no model to plan with: the
+    /// round belongs to the warm-up then, if there is more to come, and the error says why.
+    fn known<'a>(
+        &self,
+        model: Option<&'a Model>,
+        waits: bool,
+    ) -> Result<(Option<Knowledge<'a>>, Option<Error>)> {
+        match model.map(|model| self.knowledge(model)) {
+            Some(Err(error @ Error::State(_))) if self.has_target_rows() || waits => {
+                Ok((None, Some(error)))
+            }
+            Some(knowledge) => Ok((Some(knowledge?), None)),
+            None => Ok((None, None)),
+        }
+    }
+
+    /// Items with the next numbers of the study, and with what kept the round from a model.
+    fn numbered(&self, items: Vec<PlanItem>, trouble: Option<&Error>) -> Vec<PlanItem> {
         let first = self.items.len() as u64;
-        let items: Vec<PlanItem> = decision
-            .items
+        items
             .into_iter()
             .zip(first..)
             .map(|(item, id)| PlanItem {
                 id,
-                reason: match &trouble {
+                reason: match trouble {
                     Some(error) => format!("{}, because {error}", item.reason),
                     None => item.reason,
                 },
                 ..item
             })
-            .collect();
-        let planned: usize = items.iter().map(|item| item.n).sum();
-        let plan = Plan {
-            round: self.rounds,
-            items,
-            short: if collection.is_free() {
-                asked.saturating_sub(planned)
-            } else {
-                0
-            },
-        };
-        Ok(Planned {
-            plan,
-            exploration: decision.exploration,
-            start,
-        })
+            .collect()
     }
 
     /// The task features of the targets, if all of them are known.

@@ -248,6 +248,15 @@ impl StudyConfig {
             Oracle::Pooled(pooled) => pooled.validate(self.input_features.dim())?,
             Oracle::Exact(_) | Oracle::External(_) => {}
         }
+        self.check_targets()?;
+        if self.own_strategy.is_none() {
+            self.strategy.check_targets(&self.space, &self.targets)?;
+        }
+        self.check_dimension()
+    }
+
+    /// Checks the targets, one by one and against each other.
+    fn check_targets(&self) -> Result<()> {
         if self.targets.is_empty() && self.needs_target() {
             return Err(Error::setting(
                 "targets",
@@ -269,22 +278,20 @@ impl StudyConfig {
             }
             target.validate(self.space.dim(), self.source_features())?;
         }
-        let active = self.is_active();
-        let ours = self.own_strategy.is_none();
-        if ours {
-            self.strategy.check_targets(&self.space, &self.targets)?;
-        }
-        let tasks = if active {
+        Ok(())
+    }
+
+    /// Checks the dimension of the representation, where it is given.
+    fn check_dimension(&self) -> Result<()> {
+        let tasks = if self.is_active() {
             self.source_features()
         } else {
             self.task_dim()
         };
-        let features = self.input_features.dim();
         let features = match self.oracle.trainer() {
-            Ok(trainer) if !trainer.needs().wide => features,
-            Ok(_) => usize::MAX,
-            // Not attached yet: its own checks come with it.
-            Err(_) => usize::MAX,
+            Ok(trainer) if !trainer.needs().wide => self.input_features.dim(),
+            // A wide one may exceed them; the checks of one not attached yet come with it.
+            Ok(_) | Err(_) => usize::MAX,
         };
         let limit = features.min(self.outputs * tasks);
         if let Some(k) = self.k.filter(|&k| k == 0 || k > limit) {

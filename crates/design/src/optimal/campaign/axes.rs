@@ -143,19 +143,13 @@ fn whole(
         Criterion::MaxEigenvalue => values.iter().copied().fold(0.0, f64::max),
     };
     let task = |(index, axis): (usize, &Axis)| {
-        let embedding = candidates.row(axis.row).to_vec();
-        PlannedTask {
-            atom: DesignAtom {
-                task: embedding.clone(),
-                row: Some(axis.row),
-                weight: part(axis) / total,
-                similarity: similarity(campaign.need, &embedding),
-                embedding,
-                risk_share: values[index] / sum,
-            },
-            n: counts[index],
-            cost: counts[index] as f64 * axis.cost,
-        }
+        let (weight, risk_share) = (part(axis) / total, values[index] / sum);
+        let embedding = candidates.row(axis.row);
+        axis.planned(
+            (campaign.need, embedding),
+            (weight, risk_share),
+            counts[index],
+        )
     };
     let mut tasks: Vec<PlannedTask> = axes.iter().enumerate().map(task).collect();
     tasks.sort_by(|a, b| {
@@ -171,6 +165,29 @@ fn whole(
         iterations: 0,
         stopped_at: None,
     })
+}
+
+impl Axis {
+    /// `n` samples of the axis' task, with its weight and its share of the risk.
+    fn planned(
+        &self,
+        (need, embedding): (Need<'_>, &[f64]),
+        (weight, risk_share): (f64, f64),
+        n: usize,
+    ) -> PlannedTask {
+        PlannedTask {
+            atom: DesignAtom {
+                task: embedding.to_vec(),
+                row: Some(self.row),
+                weight,
+                similarity: similarity(need, embedding),
+                embedding: embedding.to_vec(),
+                risk_share,
+            },
+            n,
+            cost: n as f64 * self.cost,
+        }
+    }
 }
 
 /// The largest cosine to a target, where there are some.

@@ -244,27 +244,7 @@ impl<'a> Ledger<'a> {
         if money <= 0.0 {
             return self.only_base(base);
         }
-        let campaign = self.campaign;
-        let listed: Vec<f64>;
-        let (mut table, limits) = match rows {
-            None => {
-                let limited = campaign.capacities.is_some()
-                    || !campaign.forbidden.is_empty()
-                    || (0..self.candidates.len()).any(|row| self.candidates.limit(row) < 1.0);
-                let limits = limited.then(|| self.limits(0..self.candidates.len(), base, money));
-                (self.candidates.borrowed(), limits)
-            }
-            Some(rows) => {
-                let embeddings = rows.iter().flat_map(|&row| self.candidates.row(row));
-                listed = embeddings.copied().collect();
-                let costs = rows.iter().map(|&row| self.candidates.cost(row)).collect();
-                let table = Candidates::new(self.candidates.dim(), &listed[..])?;
-                let table = table.part_of(self.candidates);
-                let limits = self.limits(rows.iter().copied(), base, money);
-                (table.with_costs(costs)?, Some(limits))
-            }
-        };
-        let row_at = |index: usize| rows.map_or(index, |rows| rows[index]);
+        let (mut table, limits) = self.table(rows, base, money)?;
         if let (Some(rows), true) = (rows, self.everything.is_some())
             && !self.is_whole(&self.frame_of(rows)?.0)
         {
@@ -286,49 +266,81 @@ impl<'a> Ledger<'a> {
                 table = table.with_limits(limits)?;
             }
         }
-        let known = self.known(base);
         let money = money * spendable;
         if money <= 0.0 {
             return self.only_base(base);
         }
-        let given = faer::Scale(money.recip()) * &known;
-        let problem = Problem::new(campaign.criterion, self.need());
-        let problem = Problem {
-            given: Some(given.as_ref()),
-            tolerance: campaign.tolerance,
-            effort: match rows {
-                None => problem.effort,
-                // Those of the whole table were weighed before.
-                Some(_) => AGAIN * problem.effort,
-            },
-            ..problem
+        let Some(mut design) = self.weigh(&table, base, money, rows.is_some())? else {
+            return Ok(None);
         };
-        let Design {
-            mut atoms,
-            objective,
-            lower_bound,
-            iterations,
-            ..
-        } = match solve(&table, &problem) {
-            Ok(design) => design,
-            // Fewer rows may not reach everything: that is worth nothing, but no error.
-            // Neither are some that differ too little to be told apart.
-            Err(Error::Unreachable { .. } | Error::Numerical { .. }) if rows.is_some() => {
-                return Ok(None);
-            }
-            Err(error) => return Err(error),
-        };
-        for atom in &mut atoms {
+        let row_at = |index: usize| rows.map_or(index, |rows| rows[index]);
+        for atom in &mut design.atoms {
             atom.row = atom.row.map(row_at);
         }
         Ok(Some(Shares {
-            atoms,
+            atoms: design.atoms,
             money,
             base: base.iter().map(|&row| (row, self.least)).collect(),
-            value: objective / money,
-            lower_bound: lower_bound.map(|bound| bound / money),
-            iterations,
+            value: design.objective / money,
+            lower_bound: design.lower_bound.map(|bound| bound / money),
+            iterations: design.iterations,
         }))
+    }
+
+    /// Some rows as a table of their own (all candidates without), and the largest shares of `money`
+    /// that they may have, where there are limits.
+    fn table(
+        &self,
+        rows: Option<&[usize]>,
+        base: &[usize],
+        money: f64,
+    ) -> Result<(Candidates<'a>, Option<Vec<f64>>)> {
+        let Some(rows) = rows else {
+            let campaign = self.campaign;
+            let limited = campaign.capacities.is_some()
+                || !campaign.forbidden.is_empty()
+                || (0..self.candidates.len()).any(|row| self.candidates.limit(row) < 1.0);
+            let limits = limited.then(|| self.limits(0..self.candidates.len(), base, money));
+            return Ok((self.candidates.borrowed(), limits));
+        };
+        let embeddings = rows.iter().flat_map(|&row| self.candidates.row(row));
+        let embeddings: Vec<f64> = embeddings.copied().collect();
+        let costs = rows.iter().map(|&row| self.candidates.cost(row)).collect();
+        let table = Candidates::new(self.candidates.dim(), embeddings)?;
+        let table = table.part_of(self.candidates);
+        let limits = self.limits(rows.iter().copied(), base, money);
+        Ok((table.with_costs(costs)?, Some(limits)))
+    }
+
+    /// The design of some money over a table, given the least samples of the `base` rows; none where
+    /// a `part` of the candidates does not reach what is needed.
+    fn weigh(
+        &self,
+        table: &Candidates<'_>,
+        base: &[usize],
+        money: f64,
+        part: bool,
+    ) -> Result<Option<Design>> {
+        let given = faer::Scale(money.recip()) * &self.known(base);
+        let problem = Problem::new(self.campaign.criterion, self.need());
+        let problem = Problem {
+            given: Some(given.as_ref()),
+            tolerance: self.campaign.tolerance,
+            // Those of the whole table were weighed before.
+            effort: if part {
+                AGAIN * problem.effort
+            } else {
+                problem.effort
+            },
+            ..problem
+        };
+        match solve(table, &problem) {
+            Ok(design) => Ok(Some(design)),
+            // Fewer rows may not reach everything: that is worth nothing, but no error.
+            // Neither are some that differ too little to be told apart.
+            Err(Error::Unreachable { .. } | Error::Numerical { .. }) if part => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Only the least samples of some rows.

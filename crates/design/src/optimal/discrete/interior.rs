@@ -150,19 +150,7 @@ impl Sources {
             let Some(factor) = factorise(rows.gram(&barrier)) else {
                 break;
             };
-            let mean = |halves: &[Half; 2], primal, dual| {
-                let sum: f64 = halves
-                    .iter()
-                    .map(|half| half.complementarity(primal, dual))
-                    .sum();
-                sum / (2 * self.tasks()) as f64
-            };
-            let now = mean(&halves, 0.0, 0.0);
-            self.newton(&factor, &mut halves, &residual, None);
-            let (primal, dual) = lengths(&halves);
-            let predicted = mean(&halves, primal, dual);
-            let centre = now * (predicted / now).powi(3);
-            let dy = self.newton(&factor, &mut halves, &residual, Some(centre));
+            let dy = self.predict_and_correct(&factor, &mut halves, &residual);
             let (primal, dual) = lengths(&halves);
             let (primal, dual) = ((STEP * primal).min(1.0), (STEP * dual).min(1.0));
             if !dy.iter().all(|value| value.is_finite()) || primal.max(dual) < 1e-10 {
@@ -175,6 +163,28 @@ impl Sources {
             }
         }
         best.1
+    }
+
+    /// Mehrotra's step: a predictor, and a corrector towards the centre that the predictor suggests.
+    fn predict_and_correct(
+        &self,
+        factor: &Cholesky,
+        halves: &mut [Half; 2],
+        residual: &[f64],
+    ) -> Vec<f64> {
+        let mean = |halves: &[Half; 2], primal, dual| {
+            let sum: f64 = halves
+                .iter()
+                .map(|half| half.complementarity(primal, dual))
+                .sum();
+            sum / (2 * self.tasks()) as f64
+        };
+        let now = mean(halves, 0.0, 0.0);
+        self.newton(factor, halves, residual, None);
+        let (primal, dual) = lengths(halves);
+        let predicted = mean(halves, primal, dual);
+        let centre = now * (predicted / now).powi(3);
+        self.newton(factor, halves, residual, Some(centre))
     }
 
     /// One Newton step towards `x z = centre`, with the second-order term of the step before; without

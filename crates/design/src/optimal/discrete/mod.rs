@@ -231,34 +231,13 @@ impl Sources {
         Error::check_finite(embeddings, |i| {
             format!("the embedding of task {}, coordinate {},", i / k, i % k)
         })?;
-        let largest = max_abs(embeddings.iter().copied()).max(f64::MIN_POSITIVE);
-        let scale = |j: usize| max_abs(embeddings.iter().skip(j).step_by(k).copied());
-        let scales: Vec<f64> = (0..k)
-            .map(scale)
-            .map(|most| {
-                if most > COORDINATE_FLOOR * largest {
-                    most
-                } else {
-                    largest
-                }
-            })
-            .collect();
+        let scales = scales(embeddings, k);
         let values: Vec<f64> = embeddings
             .iter()
             .enumerate()
             .map(|(i, c)| c / scales[i % k])
             .collect();
-        // Singular values of the stacked factors of all chunks are those of the whole; a Gram matrix
-        // would lose half of the digits.
-        let factors = values.par_chunks(CHUNK * k).map(|chunk| {
-            let rows = MatRef::from_row_major_slice(chunk, chunk.len() / k, k);
-            let part = linalg::svd(rows, "the embeddings")?;
-            let entries = (0..part.s.len()).flat_map(|i| (0..k).map(move |j| (i, j)));
-            Ok(entries.map(|(i, j)| part.s[i] * part.v[(j, i)]).collect())
-        });
-        let stack: Vec<f64> = factors.collect::<Result<Vec<Vec<f64>>>>()?.concat();
-        let stack = MatRef::from_row_major_slice(&stack, stack.len() / k, k);
-        let linalg::Svd { mut s, v, .. } = linalg::svd(stack, "the embeddings")?;
+        let linalg::Svd { mut s, v, .. } = stacked_svd(&values, k)?;
         let floor = RANK_TOLERANCE * s.first().copied().unwrap_or(0.0);
         s.retain(|&value| value > floor);
         let scaled = Rows { values, width: k };
@@ -366,6 +345,35 @@ impl Sources {
             iterations,
         })
     }
+}
+
+/// The largest magnitude of each coordinate, or of all where it is rounding beside them.
+fn scales(embeddings: &[f64], k: usize) -> Vec<f64> {
+    let largest = max_abs(embeddings.iter().copied()).max(f64::MIN_POSITIVE);
+    (0..k)
+        .map(|j| max_abs(embeddings.iter().skip(j).step_by(k).copied()))
+        .map(|most| {
+            if most > COORDINATE_FLOOR * largest {
+                most
+            } else {
+                largest
+            }
+        })
+        .collect()
+}
+
+/// Singular values and right singular vectors of many rows of `k` values. Those of the stacked
+/// factors of all chunks are those of the whole; a Gram matrix would lose half of the digits.
+fn stacked_svd(values: &[f64], k: usize) -> Result<linalg::Svd> {
+    let factors = values.par_chunks(CHUNK * k).map(|chunk| {
+        let rows = MatRef::from_row_major_slice(chunk, chunk.len() / k, k);
+        let part = linalg::svd(rows, "the embeddings")?;
+        let entries = (0..part.s.len()).flat_map(|i| (0..k).map(move |j| (i, j)));
+        Ok(entries.map(|(i, j)| part.s[i] * part.v[(j, i)]).collect())
+    });
+    let stack: Vec<f64> = factors.collect::<Result<Vec<Vec<f64>>>>()?.concat();
+    let stack = MatRef::from_row_major_slice(&stack, stack.len() / k, k);
+    linalg::svd(stack, "the embeddings")
 }
 
 /// Coordinates along the right singular vectors, each divided by its singular value.

@@ -59,23 +59,17 @@ struct Settled {
 
 impl Settled {
     fn belief(self, root: &GramRoot, groups: &[usize]) -> Result<Belief> {
-        let r = root.rank();
+        let kernel = Kernel::new(root, groups, &self.precisions, self.noise)?;
         // With prior variances V: V − V Fᵀ (σ² + F V Fᵀ)⁻¹ F V.
-        let spread = Mat::from_fn(r, groups.len(), |i, j| {
-            root.root[(i, j)] / self.precisions[groups[j]]
-        });
-        let mut kernel = linalg::product(spread.as_ref(), root.root.transpose());
-        (0..r).for_each(|i| kernel[(i, i)] += self.noise);
-        let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
-        let solved = factor.solve(spread.as_ref());
-        let told = linalg::product(spread.transpose(), solved.as_ref());
+        let solved = kernel.factor.solve(kernel.spread.as_ref());
+        let explained = linalg::product(kernel.spread.transpose(), solved.as_ref());
         let covariance = Mat::from_fn(groups.len(), groups.len(), |i, j| {
             let prior = if i == j {
                 1.0 / self.precisions[groups[i]]
             } else {
                 0.0
             };
-            prior - told[(i, j)]
+            prior - explained[(i, j)]
         });
         Ok(Belief {
             mean: self.mean,
@@ -86,6 +80,27 @@ impl Settled {
     }
 }
 
+/// The covariance of the labels, for prior variances `V`.
+struct Kernel {
+    /// `F V`.
+    spread: Mat<f64>,
+    /// Of `σ² + F V Fᵀ`.
+    factor: linalg::Cholesky,
+}
+
+impl Kernel {
+    fn new(root: &GramRoot, groups: &[usize], precisions: &[f64], noise: f64) -> Result<Self> {
+        let r = root.rank();
+        let spread = Mat::from_fn(r, groups.len(), |i, j| {
+            root.root[(i, j)] / precisions[groups[j]]
+        });
+        let mut kernel = linalg::product(spread.as_ref(), root.root.transpose());
+        (0..r).for_each(|i| kernel[(i, i)] += noise);
+        let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
+        Ok(Self { spread, factor })
+    }
+}
+
 fn settle(
     root: &GramRoot,
     rows: &Statistics,
@@ -93,8 +108,7 @@ fn settle(
     groups: &[usize],
     (start, noise_part): (f64, f64),
 ) -> Result<Settled> {
-    let (n, r) = (root.rows, root.rank());
-    let level = level(rows.square(output), n);
+    let level = level(rows.square(output), root.rows);
     let guess = noise_part * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     let constant = count > 1 && groups.iter().filter(|&&group| group == 0).count() == 1;
@@ -115,35 +129,18 @@ fn settle(
         precisions: precisions.clone(),
         noise,
     };
-    let labels = Mat::from_fn(r, 1, |i, _| root.labels[i]);
+    let labels = Mat::from_fn(root.rank(), 1, |i, _| root.labels[i]);
     for _ in 0..STEPS {
+        let kernel = Kernel::new(root, groups, &precisions, noise)?;
         // With prior variances V: θ = V Fᵀ (σ² + F V Fᵀ)⁻¹ z.
-        let spread = Mat::from_fn(r, groups.len(), |i, j| {
-            root.root[(i, j)] / precisions[groups[j]]
-        });
-        let mut kernel = linalg::product(spread.as_ref(), root.root.transpose());
-        (0..r).for_each(|i| kernel[(i, i)] += noise);
-        let factor = linalg::cholesky(kernel.as_ref(), "the rows of a single task")?;
-        let solved = linalg::column(factor.solve(labels.as_ref()).as_ref(), 0);
-        let mean = linalg::apply(spread.transpose(), &solved);
-        let evidence = -0.5
-            * (root.rest / noise
-                + (n - r as f64) * noise.ln()
-                + linalg::dot(&solved, &root.labels)
-                + factor.log_det());
-        // A coefficient's share that rows decide: V (FᵀK⁻¹F), on the diagonal.
-        let half = factor.solve(root.root.as_ref());
-        let (mut freedom, mut squares) = (vec![0.0; count], vec![0.0; count]);
-        for (a, &group) in groups.iter().enumerate() {
-            let told: f64 = (0..r).map(|i| half[(i, a)] * root.root[(i, a)]).sum();
-            freedom[group] += told / precisions[group];
-            squares[group] += mean[a].powi(2);
-        }
+        let solved = linalg::column(kernel.factor.solve(labels.as_ref()).as_ref(), 0);
+        let mean = linalg::apply(kernel.spread.transpose(), &solved);
+        let (freedom, squares) = decided(root, groups, &kernel, &precisions, &mean);
         let left = root.less(&mean);
         let residual = root.rest + linalg::dot(&left, &left) + NOISE_ROWS * guess;
-        let spare = (n - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
+        let spare = (root.rows - freedom.iter().sum::<f64>()).max(0.0) + NOISE_ROWS;
         out = Settled {
-            evidence,
+            evidence: evidence(root, &kernel, &solved, noise),
             mean,
             precisions: precisions.clone(),
             noise,
@@ -156,6 +153,36 @@ fn settle(
         noise = (residual / spare).max(1e-9 * guess);
     }
     Ok(out)
+}
+
+/// The log marginal likelihood of the labels, up to a constant.
+fn evidence(root: &GramRoot, kernel: &Kernel, solved: &[f64], noise: f64) -> f64 {
+    -0.5 * (root.rest / noise
+        + (root.rows - root.rank() as f64) * noise.ln()
+        + linalg::dot(solved, &root.labels)
+        + kernel.factor.log_det())
+}
+
+/// Of each group, the number of coefficients that the rows decide, and their sum of squares.
+fn decided(
+    root: &GramRoot,
+    groups: &[usize],
+    kernel: &Kernel,
+    precisions: &[f64],
+    mean: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let count = precisions.len();
+    // A coefficient's share that rows decide: V (FᵀK⁻¹F), on the diagonal.
+    let half = kernel.factor.solve(root.root.as_ref());
+    let (mut freedom, mut squares) = (vec![0.0; count], vec![0.0; count]);
+    for (a, &group) in groups.iter().enumerate() {
+        let share: f64 = (0..root.rank())
+            .map(|i| half[(i, a)] * root.root[(i, a)])
+            .sum();
+        freedom[group] += share / precisions[group];
+        squares[group] += mean[a].powi(2);
+    }
+    (freedom, squares)
 }
 
 /// Mean square of the labels that the first feature explains.
