@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::architecture;
 use crate::hygiene;
 use crate::python;
 use crate::steps::{Failure, Step, run};
@@ -12,6 +13,7 @@ use crate::workspace::Workspace;
 pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
     vec![
         Step::new("format", || format(workspace)),
+        Step::new("architecture", || architecture::check(workspace.root())),
         Step::new("lints", || lints(workspace)),
         Step::new("documentation", || documentation(workspace)),
         Step::new("tests", || tests(workspace)),

@@ -9,6 +9,7 @@
 //! Exit codes: 0 all passed, 1 a step failed, 2 the task was not understood.
 //! The standard library is all this crate uses, so that it builds in a second.
 
+mod architecture;
 mod checks;
 mod hygiene;
 mod python;

@@ -114,18 +114,23 @@ pub(crate) fn tell_of_columns(
         ));
     }
     if options.columns.is_none() && columns.len() > 1 {
-        let counter = table.columns().iter().find(|column| {
-            taken.contains(&column.name)
-                && matches!(&column.values, Values::Numbers(values) if counts_rows(values))
-        });
-        if let Some(column) = counter {
-            notes.add(format!(
-                "column {0} counts the rows and is taken for a parameter: if it is none, give --name {0}, or name the parameters with --columns",
-                column.name
-            ));
-        }
+        tell_of_counter(table, &taken, notes);
     }
     Ok(())
+}
+
+/// Says if a column that is taken for a parameter may be the number of the row.
+fn tell_of_counter(table: &Table, taken: &HashSet<&String>, notes: &mut Notes) {
+    let counter = table.columns().iter().find(|column| {
+        taken.contains(&column.name)
+            && matches!(&column.values, Values::Numbers(values) if counts_rows(values))
+    });
+    if let Some(column) = counter {
+        notes.add(format!(
+            "column {0} counts the rows and is taken for a parameter: if it is none, give --name {0}, or name the parameters with --columns",
+            column.name
+        ));
+    }
 }
 
 /// Whether a column numbers the rows from 0 or 1.

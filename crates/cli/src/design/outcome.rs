@@ -147,6 +147,35 @@ impl Outcome {
             short(self.objective),
             self.criterion
         );
+        self.add_bound(setting, &mut text);
+        let _ = writeln!(
+            text,
+            "rounding     whole samples make the objective {}, a factor of {:.4}",
+            short(self.plan_objective),
+            self.rounding_factor
+        );
+        self.add_spending(setting, unit, &mut text);
+        if let (Some(even), Some(count)) = (setting.even_split, setting.candidates) {
+            let factor = even / self.plan_objective;
+            if factor > 1.0 && factor.is_finite() {
+                let _ = writeln!(
+                    text,
+                    "even split   over all {count} candidates: objective {}, {} times {}",
+                    short(even),
+                    short(factor),
+                    if setting.has_given {
+                        "that of the plan"
+                    } else {
+                        "the budget for the same error"
+                    }
+                );
+            }
+        }
+        text
+    }
+
+    /// Says how near the plan is to the best design.
+    fn add_bound(&self, setting: &Setting, text: &mut String) {
         let _ = match (self.lower_bound, self.gap) {
             (Some(bound), Some(gap)) => {
                 let gap = gap.max(0.0);
@@ -186,12 +215,10 @@ impl Outcome {
                 (1e4 * gap).ceil() / 1e2
             );
         }
-        let _ = writeln!(
-            text,
-            "rounding     whole samples make the objective {}, a factor of {:.4}",
-            short(self.plan_objective),
-            self.rounding_factor
-        );
+    }
+
+    /// Says what the plan costs.
+    fn add_spending(&self, setting: &Setting, unit: &str, text: &mut String) {
         let samples: usize = self.plan.iter().map(|row| row.n).sum();
         let tasks = match self.plan.len() {
             1 => "1 task".to_owned(),
@@ -215,23 +242,6 @@ impl Outcome {
                 short(self.budget - self.spent)
             );
         }
-        if let (Some(even), Some(count)) = (setting.even_split, setting.candidates) {
-            let factor = even / self.plan_objective;
-            if factor > 1.0 && factor.is_finite() {
-                let _ = writeln!(
-                    text,
-                    "even split   over all {count} candidates: objective {}, {} times {}",
-                    short(even),
-                    short(factor),
-                    if setting.has_given {
-                        "that of the plan"
-                    } else {
-                        "the budget for the same error"
-                    }
-                );
-            }
-        }
-        text
     }
 }
 

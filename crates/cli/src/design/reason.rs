@@ -65,36 +65,18 @@ pub(crate) fn reasons(
             _ => metric.direction(task),
         };
         let direction = in_features(&measured, lens, &units, &feature_units);
-        let mut best: Option<(usize, f64)> = None;
-        let mut similarity: Option<f64> = None;
-        for (target, row) in wanted.rows.chunks_exact(k).enumerate() {
-            let along: f64 = (0..k).map(|i| measured[i] * row[i] / units[i]).sum();
-            let help = wanted.weight(target) * along * along;
-            if best.is_none_or(|(_, most)| help > most) {
-                best = Some((target, help));
-            }
-            let cosine = cosine(&own, &targets[target]);
-            similarity = Some(similarity.map_or(cosine, |most| most.max(cosine)));
-        }
+        let best = most_helped(wanted, &measured, &units);
+        let cosines = targets.iter().map(|target| cosine(&own, target));
+        let similarity = cosines.reduce(f64::max);
         let covers = format!(
             "covers {}",
             combination(&direction, |feature| lens.names[feature].clone())
         );
-        let words = match best {
-            None => covers,
-            Some((target, _)) => {
-                let cosine = cosine(&own, &targets[target]);
-                let name = wanted.target_name(target, count);
-                if cosine.abs() >= ALIKE {
-                    let side = if cosine < 0.0 { " as its opposite" } else { "" };
-                    format!("serves {name}{side} (cosine {cosine:.2})")
-                } else if count == 1 {
-                    covers
-                } else {
-                    format!("{covers} for {name}")
-                }
-            }
-        };
+        let served = best.map(|target| {
+            let name = wanted.target_name(target, count);
+            (name, cosine(&own, &targets[target]))
+        });
+        let words = in_words(covers, served, count);
         Reason {
             words: if required(index) {
                 format!("required; {words}")
@@ -105,6 +87,33 @@ pub(crate) fn reasons(
         }
     };
     Ok(embeddings.into_iter().enumerate().map(say).collect())
+}
+
+/// The target that a task helps most.
+fn most_helped(wanted: &Wanted, measured: &[f64], units: &[f64]) -> Option<usize> {
+    let k = units.len();
+    let mut best: Option<(usize, f64)> = None;
+    for (target, row) in wanted.rows.chunks_exact(k).enumerate() {
+        let along: f64 = (0..k).map(|i| measured[i] * row[i] / units[i]).sum();
+        let help = wanted.weight(target) * along * along;
+        if best.is_none_or(|(_, most)| help > most) {
+            best = Some((target, help));
+        }
+    }
+    best.map(|(target, _)| target)
+}
+
+/// What a task covers, and which of so many targets it serves with which cosine.
+fn in_words(covers: String, served: Option<(String, f64)>, count: usize) -> String {
+    match served {
+        None => covers,
+        Some((name, cosine)) if cosine.abs() >= ALIKE => {
+            let side = if cosine < 0.0 { " as its opposite" } else { "" };
+            format!("serves {name}{side} (cosine {cosine:.2})")
+        }
+        Some(_) if count == 1 => covers,
+        Some((name, _)) => format!("{covers} for {name}"),
+    }
 }
 
 /// `M⁺` in the given units, of all samples of the plan and what was given.

@@ -41,27 +41,7 @@ pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> 
         )));
     }
     let features = source.lens.features.dim();
-    let inputs = source.columns.len();
-    let (rows, width) = match &source.tasks {
-        Tasks::Listed(listed) => {
-            let rows = listed.rows.len() / inputs.max(1);
-            let others: usize = asked.parameters().map(<[f64]>::len).sum();
-            let all = rows + others / inputs.max(1);
-            (
-                rows,
-                source.lens.dim().min(if source.lens.map.is_none() {
-                    all
-                } else {
-                    usize::MAX
-                }),
-            )
-        }
-        // A finite space is listed, another one sampled.
-        Tasks::Space(space) => {
-            let drawn = 256 + 8 * features;
-            (space.count().unwrap_or(drawn), source.lens.dim())
-        }
-    };
+    let (rows, width) = shape(source, asked);
     let listed = match &source.tasks {
         Tasks::Space(space) => rows as f64 * space.dim() as f64,
         // Read already; what identity features see is not copied.
@@ -93,6 +73,28 @@ pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> 
         bytes / 1e9,
         allowed / 1e9
     )))
+}
+
+/// How many tasks a design looks at, and how many numbers it has for each.
+fn shape(source: &Source, asked: &Asked) -> (usize, usize) {
+    let inputs = source.columns.len();
+    match &source.tasks {
+        Tasks::Listed(listed) => {
+            let rows = listed.rows.len() / inputs.max(1);
+            let others: usize = asked.parameters().map(<[f64]>::len).sum();
+            let all = rows + others / inputs.max(1);
+            let most = match source.lens.map {
+                None => all,
+                Some(_) => usize::MAX,
+            };
+            (rows, source.lens.dim().min(most))
+        }
+        // A finite space is listed, another one sampled.
+        Tasks::Space(space) => {
+            let drawn = 256 + 8 * source.lens.features.dim();
+            (space.count().unwrap_or(drawn), source.lens.dim())
+        }
+    }
 }
 
 /// Memory that may be used.

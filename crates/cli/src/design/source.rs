@@ -277,25 +277,7 @@ fn listed(
     let name_column = options.name.clone().or_else(|| usual_name(&table));
     let columns = parameter_columns(&table, name_column.as_deref(), options)?;
     tell_of_columns(&table, &columns, name_column.as_deref(), options, notes)?;
-    let d = columns.len();
-    let features = match (study, options.features) {
-        (Some(study), _) => study.config().task_features.clone(),
-        (None, Some(name)) => name.build(d)?,
-        (None, None) => {
-            if options.map.is_none() {
-                notes.add(OPPOSITES.into());
-            }
-            FeatureMap::identity(d)?
-        }
-    };
-    let needed = taskscout::features::Features::input_dim(&features);
-    if needed != d {
-        return Err(CliError::Input(format!(
-            "{} has {d} parameter columns ({}), but tasks of the study have {needed}: name those with --columns",
-            table.name(),
-            shortened(&columns)
-        )));
-    }
+    let features = listed_features(&table, &columns, study, options, notes)?;
     let names = match &name_column {
         Some(column) => Names::read(&table, column)?,
         None => Names::None,
@@ -304,30 +286,7 @@ fn listed(
     let left = options.capacity.as_deref();
     let left = left.map(|column| capacities(&table, column));
     let (costs, capacities) = (costs.transpose()?, left.transpose()?);
-    let find = |option: &str, wanted: &[String]| -> Result<Vec<usize>> {
-        let rows = wanted.iter().map(|name| names.find(option, name, &table));
-        let mut rows: Vec<usize> = rows.collect::<Result<_>>()?;
-        rows.sort_unstable();
-        rows.dedup();
-        Ok(rows)
-    };
-    let required = find("--require", &options.require)?;
-    let forbidden = find("--forbid", &options.forbid)?;
-    if let Some(row) = required.iter().find(|row| forbidden.contains(row)) {
-        return Err(CliError::Input(format!(
-            "{} is required and forbidden: leave out --require or --forbid for it",
-            table.place(*row)
-        )));
-    }
-    for &row in &required {
-        let left = capacities.as_ref().and_then(|all| all[row]);
-        if let Some(left) = left.filter(|left| *left < options.min_samples.max(1)) {
-            return Err(CliError::Input(format!(
-                "{} is required, but has only {left} samples left: leave it out of --require, or lower --min-samples",
-                table.place(row)
-            )));
-        }
-    }
+    let (required, forbidden) = asked_rows(&table, &names, capacities.as_deref(), options)?;
     let file = table.name().to_owned();
     let wanted: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = table.into_matrix(&wanted).map_err(|error| match &error {
@@ -353,4 +312,68 @@ fn listed(
         })),
         learnt: None,
     })
+}
+
+/// The features of candidates of a table.
+fn listed_features(
+    table: &Table,
+    columns: &[String],
+    study: Option<&Study>,
+    options: &DesignOptions,
+    notes: &mut Notes,
+) -> Result<FeatureMap> {
+    let d = columns.len();
+    let features = match (study, options.features) {
+        (Some(study), _) => study.config().task_features.clone(),
+        (None, Some(name)) => name.build(d)?,
+        (None, None) => {
+            if options.map.is_none() {
+                notes.add(OPPOSITES.into());
+            }
+            FeatureMap::identity(d)?
+        }
+    };
+    let needed = taskscout::features::Features::input_dim(&features);
+    if needed != d {
+        return Err(CliError::Input(format!(
+            "{} has {d} parameter columns ({}), but tasks of the study have {needed}: name those with --columns",
+            table.name(),
+            shortened(columns)
+        )));
+    }
+    Ok(features)
+}
+
+/// The rows that are required, and those that are forbidden.
+fn asked_rows(
+    table: &Table,
+    names: &Names,
+    capacities: Option<&[Option<usize>]>,
+    options: &DesignOptions,
+) -> Result<(Vec<usize>, Vec<usize>)> {
+    let find = |option: &str, wanted: &[String]| -> Result<Vec<usize>> {
+        let rows = wanted.iter().map(|name| names.find(option, name, table));
+        let mut rows: Vec<usize> = rows.collect::<Result<_>>()?;
+        rows.sort_unstable();
+        rows.dedup();
+        Ok(rows)
+    };
+    let required = find("--require", &options.require)?;
+    let forbidden = find("--forbid", &options.forbid)?;
+    if let Some(row) = required.iter().find(|row| forbidden.contains(row)) {
+        return Err(CliError::Input(format!(
+            "{} is required and forbidden: leave out --require or --forbid for it",
+            table.place(*row)
+        )));
+    }
+    for &row in &required {
+        let left = capacities.and_then(|all| all[row]);
+        if let Some(left) = left.filter(|left| *left < options.min_samples.max(1)) {
+            return Err(CliError::Input(format!(
+                "{} is required, but has only {left} samples left: leave it out of --require, or lower --min-samples",
+                table.place(row)
+            )));
+        }
+    }
+    Ok((required, forbidden))
 }

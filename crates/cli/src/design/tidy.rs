@@ -29,14 +29,7 @@ impl<'a> Tidy<'a> {
         has_costs: bool,
         notes: &mut Notes,
     ) -> Self {
-        let zeros = rows.chunks_exact(k).filter(|row| is_zero(row)).count();
-        if zeros > 0 {
-            let first = rows.chunks_exact(k).position(is_zero).unwrap_or(0);
-            notes.add(format!(
-                "{} nothing but zeros and teach nothing; the first is row {first} (rows count from 0)",
-                counted(zeros, "candidate has", "candidates have")
-            ));
-        }
+        tell_of_zeros(&rows, k, notes);
         let distinct = has_costs || listed.capacities.is_some();
         if distinct || rows.len() / k > SEARCHED {
             return Self { rows, kept: None };
@@ -118,4 +111,16 @@ fn equal(left: &[f64], right: &[f64]) -> bool {
 
 fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Says which candidates are nothing but zeros.
+fn tell_of_zeros(rows: &[f64], k: usize, notes: &mut Notes) {
+    let zeros = rows.chunks_exact(k).filter(|row| is_zero(row)).count();
+    if zeros > 0 {
+        let first = rows.chunks_exact(k).position(is_zero).unwrap_or(0);
+        notes.add(format!(
+            "{} nothing but zeros and teach nothing; the first is row {first} (rows count from 0)",
+            counted(zeros, "candidate has", "candidates have")
+        ));
+    }
 }

@@ -140,55 +140,58 @@ pub(super) fn settings(settings: &Value, level: Level) -> String {
     )
 }
 
-/// What each figure means; `oracle` if a strategy of this name is among them.
-pub(super) fn guide(oracle: bool) -> String {
-    let mut definitions = vec![
-        (
-            "Budget",
-            "Source samples collected so far. Target samples are given beforehand and do not count.",
-        ),
-        (
-            "Final loss",
-            "Mean squared error on the target of the shared predictor (the learnt representation \
+/// The words of a report with their meanings.
+const DEFINITIONS: [(&str, &str); 8] = [
+    (
+        "Budget",
+        "Source samples collected so far. Target samples are given beforehand and do not count.",
+    ),
+    (
+        "Final loss",
+        "Mean squared error on the target of the shared predictor (the learnt representation \
              with a head fitted on the target samples) after the last round: mean over seeds ± \
              standard error.",
-        ),
-        (
-            "Returned loss",
-            "The same for the predictor that is actually handed back. A guard chooses it on \
+    ),
+    (
+        "Returned loss",
+        "The same for the predictor that is actually handed back. A guard chooses it on \
              held-out target samples among target-only, shared and other predictors; “predictor” \
              says which, and how often where seeds differ.",
-        ),
-        (
-            "Budget to passive's loss",
-            "The budget at which a strategy's mean curve first reaches the final mean loss of the \
+    ),
+    (
+        "Budget to passive's loss",
+        "The budget at which a strategy's mean curve first reaches the final mean loss of the \
              passive strategy, by linear interpolation between rounds, as a share of passive's \
              whole budget. Less is better; 100 % means no saving. “≤” marks a strategy that was \
              there after its first round, so that less might have been enough. In brackets: 90 % \
              bootstrap interval over seeds (1,000 resamples, the same seeds for both strategies); \
              “never” as an end means that more than 5 % of the resamples do not reach the loss. “*” marks \
              a strategy whose mean curve rises above that loss again later.",
-        ),
-        (
-            "Tasks, long-term tasks",
-            "Different source tasks sampled; those that hold at least 1 % of the source samples.",
-        ),
-        (
-            "Subspace similarity",
-            "Smallest squared cosine of the angles between the learnt and the true representation: \
+    ),
+    (
+        "Tasks, long-term tasks",
+        "Different source tasks sampled; those that hold at least 1 % of the source samples.",
+    ),
+    (
+        "Subspace similarity",
+        "Smallest squared cosine of the angles between the learnt and the true representation: \
              1 when it is found, 0 when a direction is missed altogether. Defined where the truth \
              is known.",
-        ),
-        (
-            "Relevance",
-            "Cosine between the true embedding of the exploited task of largest weight and the \
+    ),
+    (
+        "Relevance",
+        "Cosine between the true embedding of the exploited task of largest weight and the \
              target's.",
-        ),
-        (
-            "target-only",
-            "A predictor trained on the target samples alone, without any source task.",
-        ),
-    ];
+    ),
+    (
+        "target-only",
+        "A predictor trained on the target samples alone, without any source task.",
+    ),
+];
+
+/// What each figure means; `oracle` if a strategy of this name is among them.
+pub(super) fn guide(oracle: bool) -> String {
+    let mut definitions = DEFINITIONS.to_vec();
     if oracle {
         definitions.push((
             ORACLE,

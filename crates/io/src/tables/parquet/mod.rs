@@ -232,11 +232,7 @@ fn read_pieces(
     limit: &MemoryLimit,
 ) -> std::result::Result<(Vec<usize>, Vec<Piece>), Refusal> {
     let groups = file.metadata().row_groups();
-    let rows: Vec<usize> = groups
-        .iter()
-        .map(|group| usize::try_from(group.num_rows()))
-        .collect::<std::result::Result<_, _>>()
-        .map_err(|_| ParquetError::General("a row group has fewer than no rows".into()))?;
+    let rows = rows_of(groups)?;
     let sizes = check_pages(file, bytes, chosen, &rows)?;
     let schema = file.metadata().file_metadata().schema_descr();
     let tasks: Vec<(&Chosen, usize)> = chosen
@@ -285,6 +281,15 @@ fn read_pieces(
     // In the order of the file, so that the first fault is the one reported.
     let pieces = pieces.into_iter().collect::<std::result::Result<_, _>>()?;
     Ok((rows, pieces))
+}
+
+/// The rows of each row group.
+fn rows_of(
+    groups: &[::parquet::file::metadata::RowGroupMetaData],
+) -> std::result::Result<Vec<usize>, Refusal> {
+    let rows = groups.iter().map(|group| usize::try_from(group.num_rows()));
+    let rows = rows.collect::<std::result::Result<_, _>>();
+    rows.map_err(|_| ParquetError::General("a row group has fewer than no rows".into()).into())
 }
 
 /// Looks at the headers of all pages that will be read.

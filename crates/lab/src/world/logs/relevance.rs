@@ -49,12 +49,30 @@ pub(super) fn of(
             cosines.collect::<Result<_>>()?
         }
     };
+    let tasks = ranked(recorded, study, own, &similarities);
+    let pairs = match (&pool, choice.candidate(PredictorKind::Shared)) {
+        (Some(pool), Some(shared)) if all_pairs => {
+            let functions = functions(recorded, pool, (own, shared));
+            Some(pairs(recorded, pool, &functions)?)
+        }
+        _ => None,
+    };
+    Ok(TargetRelevance { tasks, pairs })
+}
+
+/// The source tasks with how alike they are, the most alike first.
+fn ranked(
+    recorded: &Recorded,
+    study: &Study,
+    own: usize,
+    similarities: &[Option<f64>],
+) -> Vec<RelevantTask> {
     let counts = study.data().rows_by_task();
     let total = study.data().source_rows().max(1) as f64;
     let mut tasks: Vec<RelevantTask> = recorded
         .tasks()
         .iter()
-        .zip(&similarities)
+        .zip(similarities)
         .enumerate()
         .filter(|(index, _)| *index != own)
         .map(|(_, (task, similarity))| {
@@ -72,14 +90,7 @@ pub(super) fn of(
         let alike = b.similarity.total_cmp(&a.similarity);
         alike.then(b.weight.total_cmp(&a.weight))
     });
-    let pairs = match (&pool, choice.candidate(PredictorKind::Shared)) {
-        (Some(pool), Some(shared)) if all_pairs => {
-            let functions = functions(recorded, pool, (own, shared));
-            Some(pairs(recorded, pool, &functions)?)
-        }
-        _ => None,
-    };
-    Ok(TargetRelevance { tasks, pairs })
+    tasks
 }
 
 /// A target's embedding: its column of the task map.

@@ -222,14 +222,13 @@ impl<'a> Target<'a> {
         self.with(report, "control", Value::Object(map))?;
         report.tables.push(self.control_table(&scores));
         let runs = control::runs(environment, features, &controllers, SHOWN);
-        let thin = |xs: &[f64], ys: &[f64]| -> Vec<(f64, f64)> {
-            let step = (xs.len() / POINTS).max(1);
-            xs.iter()
-                .copied()
-                .zip(ys.iter().copied())
-                .step_by(step)
-                .collect()
-        };
+        report.figures.push(self.angles(&runs));
+        report.figures.push(self.portraits(&runs));
+        Ok(())
+    }
+
+    /// The angle over time under each controller.
+    fn angles(&self, runs: &[(String, ControlRun)]) -> ReportFigure {
         let traces = runs.iter().map(|(name, run)| {
             let angles = &run.trajectory.angles_rad;
             let times: Vec<f64> = (0..angles.len())
@@ -244,7 +243,7 @@ impl<'a> Target<'a> {
             title: format!("From {:.1} rad at rest", SHOWN.angle_rad),
             traces: traces.collect(),
         };
-        report.figures.push(ReportFigure {
+        ReportFigure {
             target: self.place(),
             name: self.file("control"),
             figure: Traces {
@@ -259,7 +258,11 @@ impl<'a> Target<'a> {
                 "The same controller with different models of the residual torque, on the target \
                       itself and without noise; learnt models are those of the first seed that finished."
                     .into(),
-        });
+        }
+    }
+
+    /// The same runs as paths of the state.
+    fn portraits(&self, runs: &[(String, ControlRun)]) -> ReportFigure {
         let portrait = |(name, run): &(String, ControlRun)| Portrait {
             title: name.clone(),
             x_title: "angle (rad)".into(),
@@ -269,7 +272,7 @@ impl<'a> Target<'a> {
                 points: thin(&run.trajectory.angles_rad, &run.trajectory.velocities_rad_s),
             }],
         };
-        report.figures.push(ReportFigure {
+        ReportFigure {
             target: self.place(),
             name: self.file("portraits"),
             figure: Portraits {
@@ -282,8 +285,7 @@ impl<'a> Target<'a> {
                 "The same runs as paths of the state: the dot is where they start, the cross is \
                       upright and at rest."
                     .into(),
-        });
-        Ok(())
+        }
     }
 
     fn control_table(&self, scores: &[(String, Score)]) -> ReportTable {
@@ -350,4 +352,14 @@ fn decimals(value: f64) -> String {
         true => format!("{value:.4}"),
         false => "–".into(),
     }
+}
+
+/// Points of a curve, no more than a figure shows.
+fn thin(xs: &[f64], ys: &[f64]) -> Vec<(f64, f64)> {
+    let step = (xs.len() / POINTS).max(1);
+    xs.iter()
+        .copied()
+        .zip(ys.iter().copied())
+        .step_by(step)
+        .collect()
 }

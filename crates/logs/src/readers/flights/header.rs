@@ -45,20 +45,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Self> {
-        let mut at = if bytes.starts_with(b"\xef\xbb\xbf") {
-            3
-        } else {
-            0
-        };
-        while let Some(next) = cell::after_blank_line(bytes, at) {
-            if next >= bytes.len() {
-                return Err(Error::Empty {
-                    path: path.to_owned(),
-                    problem: "is empty: remove it, or copy it again",
-                });
-            }
-            at = next;
-        }
+        let mut at = first_line(bytes, path)?;
         let line = 1 + memchr_iter(b'\n', &bytes[..at]).count();
         let refused = |problem: String| Error::Header {
             path: path.to_owned(),
@@ -111,6 +98,25 @@ impl Layout {
             body: (end + 1).min(bytes.len()),
         })
     }
+}
+
+/// Where the first line that is not blank begins.
+fn first_line(bytes: &[u8], path: &Path) -> Result<usize> {
+    let mut at = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
+    while let Some(next) = cell::after_blank_line(bytes, at) {
+        if next >= bytes.len() {
+            return Err(Error::Empty {
+                path: path.to_owned(),
+                problem: "is empty: remove it, or copy it again",
+            });
+        }
+        at = next;
+    }
+    Ok(at)
 }
 
 /// The names for a message; the index has none.
