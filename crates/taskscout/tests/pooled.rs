@@ -12,7 +12,7 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOver, Predictor, PredictorKind,
+    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOnNetwork, Predictor, PredictorKind,
     TrainContext, Trainer, TrainerNeeds, guard,
 };
 
@@ -461,7 +461,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .unwrap();
     }
     data.add_target_rows(0, &bent(0.5, 8, rng)).unwrap();
-    let over = PooledOver {
+    let over = PooledOnNetwork {
         pooled: oracle(),
         network: Arc::new(Magnitude),
     };

@@ -110,7 +110,7 @@ pub struct Planned {
     /// The exploration design in use from now on, if another.
     pub exploration: Option<TaskDesign>,
     /// What fits of newer data start from, for oracles that can use it.
-    pub start: Option<model::Start>,
+    pub start: Option<model::WarmStart>,
 }
 
 /// Data that became final.
@@ -152,7 +152,7 @@ pub struct Course {
     /// The exploration design in use.
     pub exploration: Option<TaskDesign>,
     /// What fits start from, with the number of batches that it was learnt from.
-    pub starts: Vec<(u64, model::Start)>,
+    pub starts: Vec<(u64, model::WarmStart)>,
     /// What was written down.
     pub notes: Vec<String>,
 }
