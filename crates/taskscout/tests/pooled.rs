@@ -503,3 +503,13 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
     let values = model.structure.pools()[0].values(features).unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
 }
+
+#[test]
+fn effective_rows_are_read_by_their_word_and_written_by_their_old_key() {
+    let read = |text: &str| serde_json::from_str::<Pooled>(text).unwrap();
+    let new = read(r#"{"effective_rows": 80.0}"#);
+    assert_eq!(new, read(r#"{"worth": 80.0}"#));
+    let written = serde_json::to_value(&new).unwrap();
+    assert_eq!(written["worth"], 80.0);
+    assert!(written.get("effective_rows").is_none());
+}

@@ -7,7 +7,7 @@ use super::candidates::Candidates;
 use super::frame::Frame;
 use super::frank_wolfe::{AtomSource, CandidateAtom, Iterate, Key, Offer, diverse, worthwhile};
 use super::master::{Dual, Master, support};
-use super::scan::{Rows, Scored};
+use super::scan::{EmbeddingRows, Scored};
 use super::warm;
 use crate::error::Result;
 use crate::linalg::{self, wide};
@@ -49,7 +49,7 @@ impl<'a> Listed<'a> {
                 Some((0..candidates.len()).map(cost).collect())
             }
         };
-        let rows = Rows {
+        let rows = EmbeddingRows {
             values: candidates.rows(),
             dim: candidates.dim(),
             costs: costs.as_deref(),
@@ -71,8 +71,8 @@ impl<'a> Listed<'a> {
         })
     }
 
-    pub(super) fn rows(&self) -> Rows<'_> {
-        Rows {
+    pub(super) fn rows(&self) -> EmbeddingRows<'_> {
+        EmbeddingRows {
             values: self.candidates.rows(),
             dim: self.candidates.dim(),
             costs: self.costs.as_deref(),

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::frank_wolfe::{AtomSource, CandidateAtom, Key, Offer, worthwhile};
 use super::listed::pivots;
 use super::master::Dual;
-use super::scan::Rows;
+use super::scan::EmbeddingRows;
 use crate::error::Result;
 use crate::features::{Features, apply_row};
 use crate::linalg;
@@ -58,7 +58,7 @@ impl<'a> Searched<'a> {
             let embed = |task: &Vec<f64>| block(maps, &apply_row(features, task));
             let rows: Vec<f64> = tasks.iter().flat_map(embed).collect();
             let candidates = Candidates::new(k, rows)?;
-            let rows = Rows {
+            let rows = EmbeddingRows {
                 values: candidates.rows(),
                 dim: k,
                 costs: None,

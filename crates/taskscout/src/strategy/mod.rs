@@ -19,15 +19,15 @@ mod passive;
 mod plan;
 mod related;
 pub mod schedule;
-mod settings;
 mod stored;
+mod strategy_config;
 
 pub use context::{Knowledge, Nearest, PlanContext};
 pub use decision::Decision;
 pub use kind::StrategyKind;
 pub use plan::{Plan, PlanItem, TaskDesign};
 pub use schedule::{Split, WarmUp};
-pub use settings::{Exploit, Given, StrategyConfig};
+pub use strategy_config::{Exploit, Given, StrategyConfig};
 
 use crate::error::Result;
 

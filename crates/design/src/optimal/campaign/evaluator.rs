@@ -12,7 +12,7 @@ use crate::optimal::candidates::Candidates;
 use crate::optimal::frame::{Factor, Frame};
 use crate::optimal::frank_wolfe::AtomSource as _;
 use crate::optimal::listed::Listed;
-use crate::optimal::scan::Rows;
+use crate::optimal::scan::EmbeddingRows;
 use crate::optimal::{Design, DesignAtom, Need, Problem, solve};
 
 /// Part of the effort of a design that goes into weighing some of its tasks again.
@@ -398,7 +398,7 @@ impl<'a> Evaluator<'a> {
             .flat_map(|&row| self.candidates.row(row).to_vec())
             .collect();
         let table = Candidates::new(self.candidates.dim(), &values[..])?.part_of(self.candidates);
-        let rows = Rows {
+        let rows = EmbeddingRows {
             values: &values,
             dim: table.dim(),
             costs: None,
