@@ -89,7 +89,7 @@ pub enum Event {
         /// What.
         text: String,
     },
-    /// All that was told so far became final: it takes less room, and cannot be retracted any more.
+    /// All that was told so far became final: it takes less memory, and cannot be retracted any more.
     Settled,
     /// What a settled study, or one saved by an earlier version, begins with.
     Carried {
