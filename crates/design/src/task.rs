@@ -31,7 +31,7 @@ use std::ops::Deref;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// What tells a task from all others of a study.
+/// What distinguishes a task from all others of a study.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(String);
@@ -90,7 +90,7 @@ impl std::fmt::Display for TaskId {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
-    /// What tells it from others.
+    /// What distinguishes it from others.
     pub id: TaskId,
     parameters: Vec<f64>,
 }

@@ -139,7 +139,7 @@ impl Target {
         matches!(self.kind, TargetKind::Known { .. })
     }
 
-    /// Whether samples of it can be told: a distribution has none.
+    /// Whether it can have samples: a distribution has none.
     #[must_use]
     pub fn has_samples(&self) -> bool {
         !matches!(self.kind, TargetKind::SecondMoment { .. })

@@ -1,7 +1,7 @@
 //! From a study and the guard's choice to a model.
 //!
 //! Where predictors are linear in the features, the guard says how well the coefficients of what it hands back are
-//! known, all candidates and the doubt among them counted, and its noise covers what was seen on held-out rows
+//! known, the variance of each candidate and among them included, and its noise covers what was seen on held-out rows
 //! of the target ([`taskscout::train::Belief`]). Few rows tell little of the noise: standard deviations are those of the t
 //! distribution that this leaves.
 //!

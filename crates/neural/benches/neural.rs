@@ -39,7 +39,7 @@ use rows::{Counts, FEATURES, Rows, name};
 use support::Result;
 use support::clock::{Timing, measure, median};
 use support::numpy::{Numpy, interpreter};
-use taskscout::model::{Activation, Model, Start};
+use taskscout::model::{Activation, Model, WarmStart};
 use taskscout::train::{TrainContext, Trainer};
 use taskscout_neural::{
     Decay, DescentSettings, JointGd, MlpShape, Neural, NeuralSettings, Optimiser,
@@ -248,7 +248,7 @@ fn steps(python: Option<&Path>) -> Result<()> {
 /// Seconds of a step, turn by turn.
 fn race(
     rows: &Rows,
-    start: &Arc<Start>,
+    start: &Arc<WarmStart>,
     case: &Case,
     pool: &ThreadPool,
     torch: &mut Option<Numpy>,
@@ -293,7 +293,7 @@ fn per(timing: &Timing, parts: usize) -> Timing {
 /// Our joint descent from the shared start.
 fn descend(
     rows: &Rows,
-    start: &Arc<Start>,
+    start: &Arc<WarmStart>,
     case: &Case,
     batch: usize,
     epochs: usize,
@@ -319,7 +319,7 @@ fn descend(
 }
 
 /// Fails unless both sides have the same losses in the first steps on all rows at once.
-fn same_losses(rows: &Rows, start: &Arc<Start>, case: &Case, torch: &mut Numpy) -> Result<()> {
+fn same_losses(rows: &Rows, start: &Arc<WarmStart>, case: &Case, torch: &mut Numpy) -> Result<()> {
     let theirs = torch.result()?;
     let ours = descend(rows, start, case, rows.len(), SAME_STEPS)?
         .report

@@ -5,8 +5,8 @@ use rand::seq::SliceRandom as _;
 use taskscout::rng::{Purpose, derive};
 use taskscout::{Error, Result};
 
-use crate::batch::Batches;
 use crate::dataset::Dataset;
+use crate::gradient::Batches;
 use crate::network::Differentiable;
 use crate::optimiser::{Stepper, clip};
 use crate::settings::DescentSettings;
@@ -16,12 +16,12 @@ const DIVERGED: f64 = 1e3;
 
 /// A network's parameters, then the task map's, `outputs × k × p`.
 #[derive(Debug, Clone)]
-pub(crate) struct Joint {
+pub(crate) struct JointParameters {
     pub(crate) network: Vec<f32>,
     pub(crate) map: Vec<f32>,
 }
 
-impl Joint {
+impl JointParameters {
     fn is_finite(&self) -> bool {
         let mut all = self.network.iter().chain(&self.map);
         all.all(|value| value.is_finite())
@@ -29,15 +29,15 @@ impl Joint {
 }
 
 /// How a descent went.
-pub(crate) struct Course {
-    pub(crate) joint: Joint,
+pub(crate) struct DescentRun {
+    pub(crate) joint: JointParameters,
     pub(crate) steps: usize,
     /// Mean training loss of each epoch.
     pub(crate) losses: Vec<f64>,
     pub(crate) stopped_early: bool,
 }
 
-impl Course {
+impl DescentRun {
     /// Whether the last epoch hardly lowered the loss.
     pub(crate) fn has_settled(&self) -> bool {
         match self.losses[..] {
@@ -65,10 +65,10 @@ impl<'a, N: Differentiable> Descender<'a, N> {
     /// A loss that leaves all bounds, with the step.
     pub(crate) fn run(
         &self,
-        start: Joint,
+        start: JointParameters,
         settings: &DescentSettings,
         seed: (u64, u64),
-    ) -> Result<Course> {
+    ) -> Result<DescentRun> {
         let held_out = settings.early_stopping.map(|stopping| {
             let step = ((1.0 / stopping.share).round() as usize).max(2);
             (step, stopping.patience)
@@ -79,7 +79,7 @@ impl<'a, N: Differentiable> Descender<'a, N> {
             (0..self.data.len() as u32).partition(is_held_out);
         let mut walk = self.walk(start, settings, order.len());
         let mut losses = Vec::new();
-        let mut best: Option<(f64, Joint)> = None;
+        let mut best: Option<(f64, JointParameters)> = None;
         let mut waited = 0;
         for epoch in 0..settings.epochs {
             let indices = [seed.1, self.data.len() as u64, epoch as u64];
@@ -88,7 +88,7 @@ impl<'a, N: Differentiable> Descender<'a, N> {
             let Some((_, patience)) = held_out else {
                 continue;
             };
-            let Joint { network, map } = &walk.joint;
+            let JointParameters { network, map } = &walk.joint;
             let loss = walk.batches.loss(network, map, &test);
             if best.as_ref().is_none_or(|(known, _)| loss < *known) {
                 best = Some((loss, walk.joint.clone()));
@@ -111,7 +111,7 @@ impl<'a, N: Differentiable> Descender<'a, N> {
                 ),
             });
         }
-        Ok(Course {
+        Ok(DescentRun {
             stopped_early: losses.len() < settings.epochs,
             joint,
             steps,
@@ -120,7 +120,12 @@ impl<'a, N: Differentiable> Descender<'a, N> {
     }
 
     /// A descent that has not begun, over so many rows a pass.
-    fn walk<'s>(&'s self, start: Joint, settings: &'s DescentSettings, rows: usize) -> Walk<'s, N> {
+    fn walk<'s>(
+        &'s self,
+        start: JointParameters,
+        settings: &'s DescentSettings,
+        rows: usize,
+    ) -> Walk<'s, N> {
         let steppers = [start.network.len(), start.map.len()]
             .map(|count| Stepper::new(settings.optimiser, settings.weight_decay, count));
         let a_pass = rows.div_ceil(settings.batch).max(1);
@@ -145,7 +150,7 @@ impl<'a, N: Differentiable> Descender<'a, N> {
 /// A descent under way.
 struct Walk<'a, N: Differentiable> {
     batches: Batches<'a, N>,
-    joint: Joint,
+    joint: JointParameters,
     /// Of the network and of the map.
     steppers: [Stepper; 2],
     settings: &'a DescentSettings,
@@ -168,7 +173,7 @@ impl<N: Differentiable> Walk<'_, N> {
 
     /// A step on a batch; the loss before it.
     fn step(&mut self, batch: &[u32]) -> Result<f64> {
-        let (settings, Joint { network, map }) = (self.settings, &mut self.joint);
+        let (settings, JointParameters { network, map }) = (self.settings, &mut self.joint);
         let loss = self.batches.pull(network, map, batch);
         if self.first.is_nan() {
             self.first = loss;

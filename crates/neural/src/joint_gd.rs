@@ -4,13 +4,13 @@ use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TaskData};
-use taskscout::model::{FitReport, Model, Phi, Representation as _, Start, TaskMap};
+use taskscout::model::{FitReport, Model, Phi, Representation as _, TaskMap, WarmStart};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{Candidate, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, propose};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::descent::{Course, Descender, Joint, flat_map};
+use crate::descent::{Descender, DescentRun, JointParameters, flat_map};
 use crate::network::{Architecture, Differentiable as _};
 use crate::settings::DescentSettings;
 use crate::shape::MlpShape;
@@ -46,7 +46,7 @@ impl JointGd {
         self.network.hidden.is_empty() && !self.network.bias
     }
 
-    fn train(&self, rows: &Dataset, context: &TrainContext) -> Result<(Course, Phi, usize)> {
+    fn train(&self, rows: &Dataset, context: &TrainContext) -> Result<(DescentRun, Phi, usize)> {
         self.validate()?;
         let Some(k) = context.k else {
             return Err(Error::setting(
@@ -69,7 +69,7 @@ impl JointGd {
             Some(known) => known,
             None => self.fresh(rows, k, context.seed)?,
         };
-        let start = Joint {
+        let start = JointParameters {
             network: network.parameters(),
             map,
         };
@@ -101,7 +101,7 @@ impl JointGd {
         data: &TaskData,
         context: &TrainContext,
         rows: &Dataset,
-        (course, phi, k): &(Course, Phi, usize),
+        (course, phi, k): &(DescentRun, Phi, usize),
     ) -> Result<Model> {
         let (p, m) = (rows.features.ncols(), rows.outputs);
         // Rows of the flat map are outputs × k.
@@ -133,7 +133,7 @@ impl JointGd {
             trace: course.losses.clone(),
             notes,
         };
-        let start = Start {
+        let start = WarmStart {
             representation: phi.clone(),
             map: Some(TaskMap::new(map.clone(), p)),
         };

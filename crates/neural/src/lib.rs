@@ -34,9 +34,9 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
-mod batch;
 mod dataset;
 mod descent;
+mod gradient;
 mod joint_gd;
 mod lbfgs;
 #[cfg(feature = "burn")]

@@ -41,7 +41,7 @@ impl<N: Network> Differentiable for N {
     }
 
     fn with_parameters(&self, values: &[f32]) -> Self {
-        self.clone().map(&mut Writer { values })
+        self.clone().map(&mut ParameterWriter { values })
     }
 
     fn forward(
@@ -92,23 +92,23 @@ pub(crate) fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
 }
 
 fn parameters<M: Module>(network: &M) -> Vec<f32> {
-    struct Reader(Vec<f32>);
-    impl ModuleVisitor for Reader {
+    struct ParameterReader(Vec<f32>);
+    impl ModuleVisitor for ParameterReader {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             extend(&mut self.0, param.val().inner());
         }
     }
-    let mut reader = Reader(Vec::new());
+    let mut reader = ParameterReader(Vec::new());
     network.visit(&mut reader);
     reader.0
 }
 
 /// Gives a module other parameters, ready for gradients.
-struct Writer<'a> {
+struct ParameterWriter<'a> {
     values: &'a [f32],
 }
 
-impl ModuleMapper for Writer<'_> {
+impl ModuleMapper for ParameterWriter<'_> {
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
         let shape = param.val().shape();
         let (mine, rest) = self
@@ -123,11 +123,11 @@ impl ModuleMapper for Writer<'_> {
 
 /// The gradient of all parameters, in the order of [`parameters`]; zero where there is none.
 fn derivative<M: Module>(network: &M, gradients: &mut Gradients) -> Vec<f32> {
-    struct Reader<'a> {
+    struct ParameterReader<'a> {
         gradients: &'a mut Gradients,
         out: Vec<f32>,
     }
-    impl ModuleVisitor for Reader<'_> {
+    impl ModuleVisitor for ParameterReader<'_> {
         fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
             match param.val().grad_remove(self.gradients) {
                 Some(gradient) => extend(&mut self.out, gradient),
@@ -138,7 +138,7 @@ fn derivative<M: Module>(network: &M, gradients: &mut Gradients) -> Vec<f32> {
             }
         }
     }
-    let mut reader = Reader {
+    let mut reader = ParameterReader {
         gradients,
         out: Vec::new(),
     };

@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
-use taskscout::model::{Model, Phi, Representation as _, Start};
+use taskscout::model::{Model, Phi, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::propose::{self, Alone};
+use taskscout::train::propose::{self, TargetOnlyRepresentation};
 use taskscout::train::{Candidate, Exact, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
-use crate::descent::{Descender, Joint};
+use crate::descent::{Descender, JointParameters};
 use crate::lbfgs::minimise;
 use crate::network::{Architecture, Differentiable as _};
 use crate::optimiser::{Decay, Optimiser};
@@ -241,7 +241,7 @@ impl<A: Architecture> Neural<A> {
                 clip: Some(ANNEAL_CLIP),
                 early_stopping: None,
             };
-            let start = Joint {
+            let start = JointParameters {
                 network: theta.iter().map(|&value| value as f32).collect(),
                 map: crate::descent::flat_map(value.map.as_ref(), rows.outputs),
             };
@@ -338,7 +338,7 @@ impl<A: Architecture> Neural<A> {
         model.report.converged = point.converged;
         model.report.trace = point.trace;
         // Of the sources alone, so that later comparisons on held-out target rows do not leak.
-        model.start = Some(Start {
+        model.start = Some(WarmStart {
             representation: self.phi(&sources.0, &sources.2)?,
             map: None,
         });
@@ -373,7 +373,7 @@ impl<A: Architecture> Neural<A> {
         &self,
         data: &TaskData,
         context: &TrainContext,
-        alone: Alone<'_>,
+        alone: TargetOnlyRepresentation<'_>,
     ) -> Result<Fitted> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;

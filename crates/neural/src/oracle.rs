@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::model::Activation;
 use taskscout::registry::Registry;
 use taskscout::study::{External, Oracle, Study};
-use taskscout::train::{Pooled, PooledOver, Trainer};
+use taskscout::train::{Pooled, PooledOnNetwork, Trainer};
 use taskscout::{Error, Result};
 
 use crate::joint_gd::JointGd;
@@ -100,7 +100,7 @@ impl PooledNetwork {
     }
 
     fn trainer(&self) -> Result<Arc<dyn Trainer>> {
-        Ok(Arc::new(PooledOver {
+        Ok(Arc::new(PooledOnNetwork {
             pooled: self.pooled.clone(),
             network: self.network.trainer()?,
         }))

@@ -13,14 +13,14 @@ use std::ops::Range;
 use faer::Mat;
 use rayon::prelude::*;
 use taskscout::Result;
-use taskscout::train::{Projected, ridge_map};
+use taskscout::train::{ProjectedStatistics, ridge_map};
 
 use crate::dataset::Dataset;
 use crate::network::Differentiable;
 
 /// The reduced objective over some rows.
 pub(crate) struct Reduced<'a, N: Differentiable> {
-    rows: Rows<'a>,
+    rows: DatasetRows<'a>,
     chunks: Vec<Chunk<N>>,
     network: &'a N,
     squares: f64,
@@ -28,7 +28,7 @@ pub(crate) struct Reduced<'a, N: Differentiable> {
 }
 
 /// The rows, and what is summed over them.
-struct Rows<'a> {
+struct DatasetRows<'a> {
     data: &'a Dataset,
     k: usize,
 }
@@ -66,7 +66,7 @@ impl<'a, N: Differentiable> Reduced<'a, N> {
         Self {
             chunks: data.chunks().map(chunk).collect(),
             squares: data.squares(),
-            rows: Rows { data, k },
+            rows: DatasetRows { data, k },
             network,
             lambda,
         }
@@ -124,7 +124,7 @@ impl<'a, N: Differentiable> Reduced<'a, N> {
     }
 }
 
-impl Rows<'_> {
+impl DatasetRows<'_> {
     /// `c_w` of every task and output, in single precision.
     fn embeddings(&self, map: &Mat<f64>) -> Vec<f32> {
         let (p, m) = (self.data.features.ncols(), self.data.outputs);
@@ -143,7 +143,7 @@ impl Rows<'_> {
     }
 
     /// Statistics of all chunks together, in the order of the chunks.
-    fn sum(&self, parts: &[Vec<(u32, Projected)>]) -> Vec<Projected> {
+    fn sum(&self, parts: &[Vec<(u32, ProjectedStatistics)>]) -> Vec<ProjectedStatistics> {
         let mut total = vec![self.zero(); self.data.features.nrows()];
         for (task, part) in parts.iter().flatten() {
             let sum = &mut total[*task as usize];
@@ -156,17 +156,17 @@ impl Rows<'_> {
     }
 
     /// Statistics of no rows.
-    fn zero(&self) -> Projected {
-        Projected {
+    fn zero(&self) -> ProjectedStatistics {
+        ProjectedStatistics {
             gram: vec![0.0; self.k * (self.k + 1) / 2],
             moments: vec![vec![0.0; self.k]; self.data.outputs],
         }
     }
 
     /// Statistics under `φ` of some rows in a row, task by task.
-    fn statistics(&self, rows: &Range<usize>, phi: &[f32]) -> Vec<(u32, Projected)> {
+    fn statistics(&self, rows: &Range<usize>, phi: &[f32]) -> Vec<(u32, ProjectedStatistics)> {
         let (m, k) = (self.data.outputs, self.k);
-        let mut out: Vec<(u32, Projected)> = Vec::new();
+        let mut out: Vec<(u32, ProjectedStatistics)> = Vec::new();
         for (row, values) in rows.clone().zip(phi.chunks_exact(k)) {
             let task = self.data.task[row];
             if out.last().is_none_or(|(last, _)| *last != task) {
@@ -213,7 +213,7 @@ impl Rows<'_> {
     }
 
     /// `Σ ‖y − φᵀc‖² − Σ y²`, from statistics.
-    fn residual(&self, projected: &[Projected], embeddings: &[f32]) -> f64 {
+    fn residual(&self, projected: &[ProjectedStatistics], embeddings: &[f32]) -> f64 {
         let (m, k) = (self.data.outputs, self.k);
         let mut total = 0.0;
         for (task, part) in projected.iter().enumerate() {

@@ -61,28 +61,28 @@ type Make<T> = Arc<dyn Fn(&Value) -> Result<Arc<T>> + Send + Sync>;
 /// Spaces, feature maps, strategies and trainers of the user's own, by name.
 #[derive(Clone, Default)]
 pub struct Registry {
-    spaces: Table<dyn TaskSpace>,
-    features: Table<dyn Features>,
-    strategies: Table<dyn Strategy>,
-    trainers: Table<dyn Trainer>,
+    spaces: Makers<dyn TaskSpace>,
+    features: Makers<dyn Features>,
+    strategies: Makers<dyn Strategy>,
+    trainers: Makers<dyn Trainer>,
 }
 
 /// The parts of one kind.
-struct Table<T: ?Sized>(BTreeMap<String, Make<T>>);
+struct Makers<T: ?Sized>(BTreeMap<String, Make<T>>);
 
-impl<T: ?Sized> Clone for Table<T> {
+impl<T: ?Sized> Clone for Makers<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<T: ?Sized> Default for Table<T> {
+impl<T: ?Sized> Default for Makers<T> {
     fn default() -> Self {
         Self(BTreeMap::new())
     }
 }
 
-impl<T: ?Sized> Table<T> {
+impl<T: ?Sized> Makers<T> {
     fn add(&mut self, kind: &str, name: &str, make: Make<T>) -> Result<()> {
         if name.trim().is_empty() {
             return Err(Error::setting(kind, "has an empty name: name it"));

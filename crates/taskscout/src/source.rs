@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::rng::Rng;
 use crate::task::Task;
 
-/// A world that samples can be collected from: a simulator, a wind tunnel, a pile of logs.
+/// A world that samples can be collected from: a simulator, a wind tunnel, a folder of logs.
 ///
 /// ```
 /// use rand_distr::{Distribution, StandardNormal};

@@ -57,7 +57,7 @@ proptest! {
     fn limits_hold_and_their_bound_is_true(
         (k, n) in (2_usize..6, 30_usize..100),
         (kind, which) in (0..KINDS, 0_usize..2),
-        room in prop_oneof![Just(1.0 + 1e-6), Just(1.5), Just(8.0)],
+        capacity in prop_oneof![Just(1.0 + 1e-6), Just(1.5), Just(8.0)],
         seed in any::<u64>(),
     ) {
         let rng = &mut rng(seed);
@@ -65,7 +65,7 @@ proptest! {
         let raw: Vec<f64> = normals(n, rng).iter().enumerate().map(|(i, x)| if i % 5 == 0 { 0.0 } else { 0.2 + x.abs() }).collect();
         let costs: Vec<f64> = normals(n, rng).iter().map(|x| x.exp()).collect();
         let total: f64 = raw.iter().sum();
-        let limits: Vec<f64> = raw.iter().map(|x| x * room / total).collect();
+        let limits: Vec<f64> = raw.iter().map(|x| x * capacity / total).collect();
         let candidates = Candidates::new(k, rows).unwrap().with_costs(costs).unwrap().with_limits(limits.clone()).unwrap();
         let wanted = Wanted::draw(kind, k, rng);
         let moment = wanted.moment(k);

@@ -359,7 +359,7 @@ fn saving_a_batch_takes_little_more_than_its_statistics() {
     let statistics = 8 * (d * (d + 1) / 2 + d + 1);
     let size = event.unwrap().to_bytes().unwrap().len();
     assert!(size < statistics + 4_000, "{size} against {statistics}");
-    // A few rows take the room of a few rows.
+    // A few rows take the space of a few rows.
     let few = Samples::new(samples.inputs()[..5 * d].to_vec(), d, vec![1.0; 5], 1).unwrap();
     let event = study.decide(&Command::Add {
         task: &task,

@@ -207,8 +207,8 @@ fn a_function_outside_the_family_does_not_belong() {
         let rng = &mut rng(4000 + seed);
         let family = world.family(12, 500, rng);
         let task = world.space.sample(rng).unwrap();
-        let stranger = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
-        let rows = statistics(&rows(&stranger, 40, NOISE, rng));
+        let outsider = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
+        let rows = statistics(&rows(&outsider, 40, NOISE, rng));
         outside += usize::from(!world.identify(&family, &rows, seed).belongs());
         let rows = world.target(&task, 40, rng);
         inside += usize::from(world.identify(&family, &rows, seed).belongs());

@@ -85,15 +85,15 @@ fn a_stranger_costs_little() {
     for seed in 0..12 {
         let world = World::plane(seed);
         let rng = &mut rng(100 + seed);
-        let stranger = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
-        let study = passive(&world, &rows(&stranger, 40, NOISE, rng));
+        let outsider = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
+        let study = passive(&world, &rows(&outsider, 40, NOISE, rng));
         let choice = study.predictors().unwrap()[0].clone();
         let log_odds = choice.identified.as_ref().unwrap().log_odds;
         assert!(log_odds < 0.0, "{seed}: {log_odds}");
         assert_ne!(choice.kind, PredictorKind::Identified, "{seed}");
-        chosen += loss(&choice.predictor().unwrap().coefficients, &stranger);
+        chosen += loss(&choice.predictor().unwrap().coefficients, &outsider);
         let only = study.target_only().unwrap()[0].clone();
-        alone += loss(&only.predictor().unwrap().coefficients, &stranger);
+        alone += loss(&only.predictor().unwrap().coefficients, &outsider);
     }
     assert!(chosen < 1.15 * alone, "{chosen} {alone}");
 }

@@ -1,4 +1,4 @@
-//! Partial pooling: what kin give to a target, and what they cannot take from it.
+//! Partial pooling: what related tasks give to a target, and what they cannot take from it.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOver, Predictor, PredictorKind,
+    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOnNetwork, Predictor, PredictorKind,
     TrainContext, Trainer, TrainerNeeds, guard,
 };
 
@@ -43,7 +43,7 @@ struct World {
 }
 
 impl World {
-    fn kin(rng: &mut Rng) -> Self {
+    fn related(rng: &mut Rng) -> Self {
         let map = [2.0, 1.0].map(|size| coefficients([size, size, 0.1 * size], rng));
         Self {
             map,
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// No task has anything to do with another.
-    fn strangers() -> Self {
+    fn unrelated() -> Self {
         Self {
             map: [vec![0.0; D], vec![0.0; D]],
             own: [2.0, 2.0, 0.2],
@@ -161,7 +161,7 @@ fn compare(world: impl Fn(&mut Rng) -> World, n_target: usize) -> [f64; 2] {
 #[test]
 fn kin_spare_a_target_most_of_its_rows() {
     for (n, factor) in [(4, 0.1), (12, 0.2), (40, 0.7)] {
-        let [found, alone] = compare(World::kin, n);
+        let [found, alone] = compare(World::related, n);
         assert!(found < factor * alone, "{n} rows: {found} {alone}");
     }
 }
@@ -169,14 +169,14 @@ fn kin_spare_a_target_most_of_its_rows() {
 #[test]
 fn strangers_do_no_harm() {
     for n in [8, 16, 60] {
-        let [found, alone] = compare(|_| World::strangers(), n);
+        let [found, alone] = compare(|_| World::unrelated(), n);
         assert!(found < 1.05 * alone, "{n} rows: {found} {alone}");
     }
 }
 
 fn predictors(units: Units) -> Vec<f64> {
     let rng = &mut rng(7);
-    let world = World::kin(rng);
+    let world = World::related(rng);
     let (data, _) = data(&world, 12, units, rng);
     let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let shared = oracle()
@@ -242,7 +242,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
         ..oracle()
     };
     let rng = &mut rng(3);
-    let world = World::kin(rng);
+    let world = World::related(rng);
     let (data, theta) = data(&world, 16, PLAIN, rng);
     let model = oracle.model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.report.notes, ["learnt on what matters"]);
@@ -266,7 +266,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
 
 #[test]
 fn models_survive_a_file() {
-    let (data, _) = data(&World::strangers(), 8, PLAIN, &mut rng(1));
+    let (data, _) = data(&World::unrelated(), 8, PLAIN, &mut rng(1));
     let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let back: Model = serde_json::from_str(&text).unwrap();
@@ -307,7 +307,7 @@ fn odd_data_break_nothing() {
             for target_rows in [0, 1, 3, 8, 200] {
                 let mut data = TaskData::new(3, 1, 2);
                 data.add_target("target", vec![1.0, 0.5]).unwrap();
-                data.add_target("without kin or features", vec![0.0, 0.0])
+                data.add_target("without related tasks or features", vec![0.0, 0.0])
                     .unwrap();
                 for (index, &n) in counts.iter().enumerate() {
                     let wind = index as f64;
@@ -315,8 +315,8 @@ fn odd_data_break_nothing() {
                     data.add(&[wind], &[1.0, wind], Stage::Explore, 0, &rows)
                         .unwrap();
                 }
-                let strange = samples(&many[..5], label);
-                data.add(&[9.0], &[0.0, 0.0], Stage::Explore, 0, &strange)
+                let unrelated = samples(&many[..5], label);
+                data.add(&[9.0], &[0.0, 0.0], Stage::Explore, 0, &unrelated)
                     .unwrap();
                 let rows = samples(&many[..target_rows], label);
                 data.add_target_rows(0, &rows).unwrap();
@@ -347,7 +347,7 @@ fn odd_data_break_nothing() {
 #[test]
 fn a_target_without_kin_gets_what_its_own_rows_give() {
     let rng = &mut rng(5);
-    let world = World::kin(rng);
+    let world = World::related(rng);
     let mut data = TaskData::new(D, 1, 3);
     data.add_target("alone", vec![0.0, 0.0, 1.0]).unwrap();
     let theta = world.function(0.5, rng);
@@ -455,7 +455,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .unwrap();
     }
     data.add_target_rows(0, &bent(0.5, 8, rng)).unwrap();
-    let over = PooledOver {
+    let over = PooledOnNetwork {
         pooled: oracle(),
         network: Arc::new(Magnitude),
     };
@@ -496,4 +496,14 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
     let values = model.structure.pools()[0].values(features).unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
+}
+
+#[test]
+fn effective_rows_are_read_by_their_word_and_written_by_their_old_key() {
+    let read = |text: &str| serde_json::from_str::<Pooled>(text).unwrap();
+    let new = read(r#"{"effective_rows": 80.0}"#);
+    assert_eq!(new, read(r#"{"worth": 80.0}"#));
+    let written = serde_json::to_value(&new).unwrap();
+    assert_eq!(written["worth"], 80.0);
+    assert!(written.get("effective_rows").is_none());
 }

@@ -24,7 +24,7 @@ pub(super) type Powers = Vec<(usize, u32)>;
 
 /// How the value of one monomial is found.
 #[derive(Debug, Clone, PartialEq)]
-enum Step {
+enum MonomialStep {
     /// An earlier monomial times one variable: a single product.
     Times { earlier: usize, variable: usize },
     /// From its powers, where no earlier monomial is one variable short of it.
@@ -33,12 +33,12 @@ enum Step {
 
 /// A list of monomials, ready to be evaluated.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Table {
-    steps: Vec<Step>,
+pub(super) struct MonomialTable {
+    steps: Vec<MonomialStep>,
     names: Vec<String>,
 }
 
-impl Table {
+impl MonomialTable {
     /// Prepares the evaluation of distinct monomials in the order given.
     pub(super) fn new(monomials: Vec<Powers>) -> Self {
         let names = monomials.iter().map(name).collect();
@@ -48,9 +48,9 @@ impl Table {
             let step = (0..powers.len()).find_map(|which| {
                 let earlier = *seen.get(&divided(&powers, which))?;
                 let variable = powers[which].0;
-                Some(Step::Times { earlier, variable })
+                Some(MonomialStep::Times { earlier, variable })
             });
-            steps.push(step.unwrap_or_else(|| Step::Product(powers.clone())));
+            steps.push(step.unwrap_or_else(|| MonomialStep::Product(powers.clone())));
             seen.insert(powers, index);
         }
         Self { steps, names }
@@ -68,8 +68,8 @@ impl Table {
     pub(super) fn evaluate(&self, row: &[f64], out: &mut [f64]) {
         for (index, step) in self.steps.iter().enumerate() {
             out[index] = match step {
-                Step::Times { earlier, variable } => out[*earlier] * row[*variable],
-                Step::Product(powers) => powers
+                MonomialStep::Times { earlier, variable } => out[*earlier] * row[*variable],
+                MonomialStep::Product(powers) => powers
                     .iter()
                     .map(|&(variable, power)| row[variable].powi(power as i32))
                     .product(),
@@ -107,7 +107,7 @@ fn name(powers: &Powers) -> String {
 pub struct Monomials {
     input_dim: usize,
     exponents: Vec<Vec<u32>>,
-    table: Table,
+    table: MonomialTable,
 }
 
 impl Monomials {
@@ -130,7 +130,7 @@ impl Monomials {
                 return Err(Error::setting("exponents", problem));
             }
         }
-        let table = Table::new(exponents.iter().map(|vector| sparse(vector)).collect());
+        let table = MonomialTable::new(exponents.iter().map(|vector| sparse(vector)).collect());
         Ok(Self {
             input_dim,
             exponents,
@@ -210,8 +210,8 @@ mod tests {
         let map = Monomials::new(2, vec![vec![2, 1], vec![0, 0], vec![1, 0], vec![2, 0]]).unwrap();
         assert_eq!(map.names(), ["w1^2*w2", "1", "w1", "w1^2"]);
         assert_eq!(apply_row(&map, &[3.0, 5.0]), [45.0, 1.0, 3.0, 9.0]);
-        assert!(matches!(map.table.steps[0], Step::Product(_)));
-        assert!(matches!(map.table.steps[3], Step::Times { .. }));
+        assert!(matches!(map.table.steps[0], MonomialStep::Product(_)));
+        assert!(matches!(map.table.steps[3], MonomialStep::Times { .. }));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::monomial::{MAX_DEGREE, Powers, Table};
+use super::monomial::{MAX_DEGREE, MonomialTable, Powers};
 use super::{Features, MAX_FEATURES, MAX_INPUTS, check_dim, one_group};
 use crate::error::{Error, Result};
 
@@ -27,7 +27,7 @@ pub struct Polynomial {
     input_dim: usize,
     degree: u32,
     constant: bool,
-    table: Table,
+    table: MonomialTable,
 }
 
 impl Polynomial {
@@ -46,7 +46,7 @@ impl Polynomial {
             );
             return Err(Error::setting("degree", problem));
         }
-        let table = Table::new(graded(input_dim, degree, constant));
+        let table = MonomialTable::new(graded(input_dim, degree, constant));
         Ok(Self {
             input_dim,
             degree,

@@ -1,7 +1,7 @@
 //! Features of standardised rows: `ψ(x) = inner((x − mean) / scale)`, value by value.
 //!
 //! Logs come in units of all sizes, and random cosines or high powers of a motor speed in the
-//! thousands tell nothing. With mean and scale inside the map, a file and an exported model hold
+//! thousands carry no information. With mean and scale inside the map, a file and an exported model hold
 //! them too, and nobody has to scale inputs by hand.
 //!
 //! ```

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
-struct Columns {
+struct StoredColumns {
     rows: usize,
     columns: usize,
     values: Vec<f64>,
@@ -20,7 +20,7 @@ pub fn serialize<S: Serializer>(matrix: &Mat<f64>, to: S) -> Result<S::Ok, S::Er
     let values = (0..columns)
         .flat_map(|j| (0..rows).map(move |i| matrix[(i, j)]))
         .collect();
-    Columns {
+    StoredColumns {
         rows,
         columns,
         values,
@@ -33,11 +33,11 @@ pub fn serialize<S: Serializer>(matrix: &Mat<f64>, to: S) -> Result<S::Ok, S::Er
 /// # Errors
 /// Those of the format, or a shape that the values do not fill.
 pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Mat<f64>, D::Error> {
-    let Columns {
+    let StoredColumns {
         rows,
         columns,
         values,
-    } = Columns::deserialize(from)?;
+    } = StoredColumns::deserialize(from)?;
     if rows.checked_mul(columns) != Some(values.len()) {
         return Err(D::Error::custom(format!(
             "a {rows} × {columns} matrix needs {} values, found {}",

@@ -1,4 +1,4 @@
-//! Products and factors of matrices that are large enough to be worth several threads.
+//! Products and factors of matrices that are large enough for several threads to pay off.
 //!
 //! Blocks of columns have a fixed size and each is computed by one thread, so that the number of
 //! threads does not show. Small matrices are left to the calling thread.
@@ -15,7 +15,7 @@ use super::{Cholesky, cholesky, product};
 pub const WIDE: usize = 64;
 /// Columns that one thread computes at a time.
 const BLOCK: usize = 128;
-/// Multiplications from which other threads are worth waking.
+/// Multiplications from which other threads pay off.
 const LARGE: f64 = 1e8;
 /// The condition up to which a Cholesky factor loses no digits that matter.
 const WELL_CONDITIONED: f64 = 1e6;

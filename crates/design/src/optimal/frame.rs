@@ -12,7 +12,7 @@
 use faer::{Mat, MatRef};
 
 use super::Need;
-use super::scan::Rows;
+use super::scan::EmbeddingRows;
 use super::units::units;
 use crate::error::{Error, Result};
 use crate::linalg::{self, wide};
@@ -52,7 +52,7 @@ impl Frame {
     /// `whole` those of the table they are from, and of what is given: directions that are known
     /// already are reached.
     pub(super) fn new(
-        rows: Rows<'_>,
+        rows: EmbeddingRows<'_>,
         (largest, whole): (&[f64], &[f64]),
         given: Option<MatRef<'_, f64>>,
     ) -> Result<Self> {

@@ -5,9 +5,9 @@ use faer::{Mat, MatRef};
 use super::Criterion;
 use super::candidates::Candidates;
 use super::frame::Frame;
-use super::frank_wolfe::{Atom, Key, Offer, Source, Stand, diverse, worthwhile};
+use super::frank_wolfe::{AtomSource, CandidateAtom, Iterate, Key, Offer, diverse, worthwhile};
 use super::master::{Dual, Master, support};
-use super::scan::{Rows, Scored};
+use super::scan::{EmbeddingRows, Scored};
 use super::warm;
 use crate::error::Result;
 use crate::linalg::{self, wide};
@@ -49,7 +49,7 @@ impl<'a> Listed<'a> {
                 Some((0..candidates.len()).map(cost).collect())
             }
         };
-        let rows = Rows {
+        let rows = EmbeddingRows {
             values: candidates.rows(),
             dim: candidates.dim(),
             costs: costs.as_deref(),
@@ -71,8 +71,8 @@ impl<'a> Listed<'a> {
         })
     }
 
-    pub(super) fn rows(&self) -> Rows<'_> {
-        Rows {
+    pub(super) fn rows(&self) -> EmbeddingRows<'_> {
+        EmbeddingRows {
             values: self.candidates.rows(),
             dim: self.candidates.dim(),
             costs: self.costs.as_deref(),
@@ -80,7 +80,7 @@ impl<'a> Listed<'a> {
     }
 
     /// A row as an atom.
-    pub(super) fn atom(&self, index: usize) -> Atom {
+    pub(super) fn atom(&self, index: usize) -> CandidateAtom {
         let scale = self.candidates.cost(index).sqrt().recip();
         let column = self.frame.embed(self.candidates.row(index));
         self.atom_with(
@@ -90,8 +90,8 @@ impl<'a> Listed<'a> {
     }
 
     /// A row whose column is known as an atom.
-    pub(super) fn atom_with(&self, index: usize, column: Vec<f64>) -> Atom {
-        Atom {
+    pub(super) fn atom_with(&self, index: usize, column: Vec<f64>) -> CandidateAtom {
+        CandidateAtom {
             key: Key::Row(index),
             column,
             limit: self.candidates.limit(index),
@@ -148,10 +148,10 @@ impl<'a> Listed<'a> {
             .map(|(index, score)| Scored { index, score })
             .collect();
         scored.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-        let mut room = 0.0;
+        let mut capacity = 0.0;
         let mut taken = 0;
-        while room < 1.0 && taken < scored.len() {
-            room += self.candidates.limit(scored[taken].index);
+        while capacity < 1.0 && taken < scored.len() {
+            capacity += self.candidates.limit(scored[taken].index);
             taken += 1;
         }
         scored.truncate(taken);
@@ -167,18 +167,18 @@ impl<'a> Listed<'a> {
     }
 }
 
-impl Source for Listed<'_> {
+impl AtomSource for Listed<'_> {
     fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    fn first(&mut self) -> Result<Vec<Atom>> {
+    fn first(&mut self) -> Result<Vec<CandidateAtom>> {
         let rank = self.frame.rank();
         let mut pool = self.rows().largest(&self.norms);
         pool.sort_by(|a, b| b.score.total_cmp(&a.score));
         pool.truncate(POOL * rank);
-        let pool: Vec<Atom> = pool.iter().map(|one| self.atom(one.index)).collect();
-        let mut chosen: Vec<Atom> = pivots(&pool, rank)
+        let pool: Vec<CandidateAtom> = pool.iter().map(|one| self.atom(one.index)).collect();
+        let mut chosen: Vec<CandidateAtom> = pivots(&pool, rank)
             .into_iter()
             .map(|i| pool[i].clone())
             .collect();
@@ -193,7 +193,7 @@ impl Source for Listed<'_> {
         Ok(chosen)
     }
 
-    fn start(&mut self, master: &Master<'_>) -> Result<Option<warm::Start>> {
+    fn start(&mut self, master: &Master<'_>) -> Result<Option<warm::StartWeights>> {
         warm::start(self, master)
     }
 
@@ -244,20 +244,20 @@ impl Source for Listed<'_> {
     /// With `Y` the dual point of the weights `q` and `Y*` an optimal one, `‖Y* − Y‖²` in the metric
     /// `Σ(q)` is at most the gap `Δ = f(q) − f*`, so that `‖Y*ᵀc‖ ≤ ‖Yᵀc‖ + √Δ · √(cᵀ Σ(q)⁻¹ c)`; the
     /// atoms of an optimum all have `‖Y*ᵀc‖² = f* − tr(Y*ᵀ G Y*)`.
-    fn screen(&mut self, stand: &Stand<'_>) -> Result<()> {
+    fn screen(&mut self, iterate: &Iterate<'_>) -> Result<()> {
         // A pass costs as much as the search for the best: only where that looks at many.
-        let worth = self.looked_at * 8 > self.norms.len();
-        if self.candidates.is_limited() || stand.criterion != Criterion::Trace || !worth {
+        let worthwhile = self.looked_at * 8 > self.norms.len();
+        if self.candidates.is_limited() || iterate.criterion != Criterion::Trace || !worthwhile {
             return Ok(());
         }
-        let gap = (stand.value - stand.lower_bound).max(0.0).sqrt();
-        let needed = stand.lower_bound - (stand.dual.b.max(0.0).sqrt() + gap).powi(2);
+        let gap = (iterate.value - iterate.lower_bound).max(0.0).sqrt();
+        let needed = iterate.lower_bound - (iterate.dual.b.max(0.0).sqrt() + gap).powi(2);
         if needed <= 0.0 {
             return Ok(());
         }
-        let root = linalg::cholesky(stand.information.as_ref(), "the information of a design")?
+        let root = linalg::cholesky(iterate.information.as_ref(), "the information of a design")?
             .whiten(self.frame.to.as_ref());
-        let factor = linalg::product(stand.dual.factor.as_ref(), self.frame.to.as_ref());
+        let factor = linalg::product(iterate.dual.factor.as_ref(), self.frame.to.as_ref());
         let scores = self.rows().scores(factor.as_ref());
         let sizes = self.rows().scores(root.as_ref());
         let least = needed.sqrt() * (1.0 - 1e-9);
@@ -279,7 +279,7 @@ impl Source for Listed<'_> {
 }
 
 /// Of some atoms, one after the other the one with the most that the ones before do not have.
-pub(super) fn pivots(pool: &[Atom], count: usize) -> Vec<usize> {
+pub(super) fn pivots(pool: &[CandidateAtom], count: usize) -> Vec<usize> {
     let mut left: Vec<Vec<f64>> = pool.iter().map(|atom| atom.column.clone()).collect();
     let mut chosen = Vec::new();
     for _ in 0..count.min(pool.len()) {

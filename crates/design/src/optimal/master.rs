@@ -33,8 +33,8 @@ pub(super) const RIDGE: f64 = 1e-10;
 pub(super) const RIDGES_BESIDE_GIVEN: [f64; 3] = [1e-14, 1e-12, 1e-10];
 /// Share of the start that is spread evenly, to be away from the bounds: more where less is asked.
 const SPREAD: std::ops::RangeInclusive<f64> = 1e-3..=0.05;
-/// Room beyond the budget below which limits leave nothing to choose.
-const NO_ROOM: f64 = 1e-9;
+/// Sum of the limits beyond the budget below which they leave nothing to choose.
+const NO_SLACK: f64 = 1e-9;
 
 /// The problem that the weights solve.
 #[derive(Debug, Clone, Copy)]
@@ -75,7 +75,7 @@ impl Dual {
     }
 }
 
-/// Weights and what they are worth.
+/// Weights and their value.
 #[derive(Debug, Clone)]
 pub(super) struct Weights {
     pub(super) q: Vec<f64>,
@@ -93,8 +93,8 @@ impl Master<'_> {
         start: &[f64],
         tolerance: f64,
     ) -> Result<Weights> {
-        let room: f64 = limits.iter().sum();
-        let forced = room <= 1.0 + NO_ROOM;
+        let capacity: f64 = limits.iter().sum();
+        let forced = capacity <= 1.0 + NO_SLACK;
         let spread = if forced {
             1.0
         } else {
@@ -103,7 +103,7 @@ impl Master<'_> {
         let q: Vec<f64> = start
             .iter()
             .zip(limits)
-            .map(|(q, limit)| (1.0 - spread) * q + spread * limit / room)
+            .map(|(q, limit)| (1.0 - spread) * q + spread * limit / capacity)
             .collect();
         if !self.can_solve(atoms) {
             self.effort.set(0.0);

@@ -24,7 +24,7 @@ pub(super) fn solve(
     q: Vec<f64>,
     tolerance: f64,
 ) -> Result<Weights> {
-    let mut state = State::new(master, atoms, limits, q)?;
+    let mut state = MaxEigenvalueState::new(master, atoms, limits, q)?;
     for _ in 0..master.steps(atoms, MAX_STEPS) {
         master.charge(atoms);
         if !state.step()? || state.gap() <= tolerance {
@@ -34,10 +34,10 @@ pub(super) fn solve(
     state.finish()
 }
 
-/// What given weights are worth.
+/// The value of given weights.
 pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) -> Result<Weights> {
     let limits = vec![1.0; q.len()];
-    let mut state = State::new(master, atoms, &limits, q)?;
+    let mut state = MaxEigenvalueState::new(master, atoms, &limits, q)?;
     let near = 2.0 * (1.0 - 1e-6) * state.t;
     state.t = near;
     let factor = linalg::cholesky(state.slack().as_ref(), WHAT)?;
@@ -47,7 +47,7 @@ pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) ->
 }
 
 /// What a step starts from: the factors of both matrices, and how hard the centre pulls.
-struct Point {
+struct CentralPoint {
     /// Of `S`.
     slack: linalg::Cholesky,
     /// Of `W`.
@@ -68,7 +68,7 @@ struct DualStep {
     upper: Vec<f64>,
 }
 
-struct State<'a> {
+struct MaxEigenvalueState<'a> {
     master: &'a Master<'a>,
     atoms: MatRef<'a, f64>,
     limits: &'a [f64],
@@ -84,7 +84,7 @@ struct State<'a> {
     length: f64,
 }
 
-impl<'a> State<'a> {
+impl<'a> MaxEigenvalueState<'a> {
     /// Starts at half the strength of the weights, on the central path.
     fn new(
         master: &'a Master<'a>,
@@ -178,7 +178,7 @@ impl<'a> State<'a> {
     }
 
     /// Where the state stands; none where a matrix is singular to rounding.
-    fn point(&self) -> Option<Point> {
+    fn point(&self) -> Option<CentralPoint> {
         let (m, rank) = (self.q.len(), self.atoms.nrows());
         let matrix = self.slack();
         let slack = linalg::cholesky(matrix.as_ref(), WHAT).ok()?;
@@ -210,7 +210,7 @@ impl<'a> State<'a> {
             } else {
                 0.7
             };
-        Some(Point {
+        Some(CentralPoint {
             inverse: slack.solve(Mat::<f64>::identity(rank, rank).as_ref()),
             slack,
             dual,
@@ -221,7 +221,7 @@ impl<'a> State<'a> {
     }
 
     /// The Newton step of weights and `t`.
-    fn direction(&self, point: &Point) -> Result<Step> {
+    fn direction(&self, point: &CentralPoint) -> Result<Step> {
         let (m, mu, near) = (self.q.len(), point.mu, &point.near);
         let half = point.slack.whiten(self.atoms);
         // W = V Vᵀ.
@@ -253,9 +253,9 @@ impl<'a> State<'a> {
 
     /// The step of `W` and of the multipliers that belongs to one of the weights, which moves `S`
     /// by `ds`.
-    fn dual_step(&self, point: &Point, step: &Step, ds: MatRef<'_, f64>) -> DualStep {
+    fn dual_step(&self, point: &CentralPoint, step: &Step, ds: MatRef<'_, f64>) -> DualStep {
         let (m, rank) = (self.q.len(), self.atoms.nrows());
-        let Point {
+        let CentralPoint {
             inverse, near, mu, ..
         } = point;
         let skew = linalg::product(

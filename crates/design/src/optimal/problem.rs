@@ -5,7 +5,7 @@ use faer::{Mat, MatRef};
 use super::candidates::Candidates;
 use super::drawn::solve_drawn;
 use super::frame::targets;
-use super::frank_wolfe::{self, Atom, Key, Solution};
+use super::frank_wolfe::{self, CandidateAtom, Key, Solution};
 use super::listed::Listed;
 use super::searched::{Searched, embeddings};
 use super::{Criterion, Design, DesignAtom, ball};
@@ -15,7 +15,7 @@ use crate::linalg::{self, wide};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 
-/// Multiplications that a design may take, some seconds' worth.
+/// Multiplications that a design may take, enough for some seconds.
 const EFFORT: f64 = 1e11;
 
 /// What a design is for: the second moment `A` of what the target needs.
@@ -136,7 +136,7 @@ pub fn solve(candidates: &Candidates<'_>, problem: &Problem<'_>) -> Result<Desig
     let mut source = Listed::new(candidates, problem.given)?;
     let rows = problem.start.iter().filter_map(|atom| atom.row);
     let usable = |row: &usize| *row < candidates.len() && candidates.limit(*row) > 0.0;
-    let known: Vec<Atom> = rows.filter(usable).map(|row| source.atom(row)).collect();
+    let known: Vec<CandidateAtom> = rows.filter(usable).map(|row| source.atom(row)).collect();
     let solution = frank_wolfe::solve(&mut source, problem, &known)?;
     Ok(assemble(solution, problem, |key| match key {
         Key::Row(row) => (
@@ -215,7 +215,7 @@ pub fn solve_space(
         .start
         .iter()
         .filter(|atom| space.contains(&atom.task));
-    let known: Vec<Atom> = inside.map(|atom| source.atom(atom.task.clone())).collect();
+    let known: Vec<CandidateAtom> = inside.map(|atom| source.atom(atom.task.clone())).collect();
     let solution = frank_wolfe::solve(&mut source, problem, &known)?;
     Ok(assemble(solution, problem, |key| match key {
         Key::Row(_) => (Vec::new(), None, Vec::new()),

@@ -41,17 +41,17 @@ pub fn apportion(weights: &[f64], budget: usize) -> Result<Vec<usize>> {
         .iter()
         .map(|weight| weight / total * budget as f64)
         .collect();
-    let purse = Purse {
+    let sample_budget = SampleBudget {
         money: budget as f64,
         costs: vec![1.0; weights.len()],
         least: vec![0; weights.len()],
         most: vec![usize::MAX; weights.len()],
     };
-    spend(&wanted, &purse)
+    spend(&wanted, &sample_budget)
 }
 
 /// The same with at most `most[i]` samples of task `i`. It gives fewer than `budget` where the tasks
-/// of positive weight have no room for more, and nothing to the lightest tasks where there are more
+/// of positive weight have no more left, and nothing to the lightest tasks where there are more
 /// tasks than samples.
 pub fn apportion_within(weights: &[f64], budget: usize, most: &[usize]) -> Result<Vec<usize>> {
     Error::check_finite(weights, |i| format!("weight {i}"))?;
@@ -62,10 +62,10 @@ pub fn apportion_within(weights: &[f64], budget: usize, most: &[usize]) -> Resul
     support.truncate(budget);
     support.sort_unstable();
     let mut counts = vec![0; weights.len()];
-    let room = support
+    let capacity = support
         .iter()
         .fold(0_usize, |sum, &i| sum.saturating_add(most[i]));
-    let samples = budget.min(room);
+    let samples = budget.min(capacity);
     if samples == 0 {
         return Ok(counts);
     }
@@ -74,21 +74,21 @@ pub fn apportion_within(weights: &[f64], budget: usize, most: &[usize]) -> Resul
         .iter()
         .map(|&i| weights[i] / total * samples as f64)
         .collect();
-    let purse = Purse {
+    let sample_budget = SampleBudget {
         money: samples as f64,
         costs: vec![1.0; support.len()],
         least: vec![0; support.len()],
         most: support.iter().map(|&i| most[i]).collect(),
     };
-    for (&i, count) in support.iter().zip(spend(&wanted, &purse)?) {
+    for (&i, count) in support.iter().zip(spend(&wanted, &sample_budget)?) {
         counts[i] = count;
     }
     Ok(counts)
 }
 
-/// What samples may cost, and how many there may be of each task.
+/// What samples may cost in all and each, and how many there may be of each task.
 #[derive(Debug, Clone)]
-pub(super) struct Purse {
+pub(super) struct SampleBudget {
     /// Money for all samples.
     pub(super) money: f64,
     /// What a sample of each task costs.
@@ -103,8 +103,8 @@ pub(super) struct Purse {
 ///
 /// # Errors
 /// Too little money for the least samples.
-pub(super) fn spend(wanted: &[f64], purse: &Purse) -> Result<Vec<usize>> {
-    let mut spending = Spending::new(wanted, purse);
+pub(super) fn spend(wanted: &[f64], sample_budget: &SampleBudget) -> Result<Vec<usize>> {
+    let mut spending = Spending::new(wanted, sample_budget);
     spending.reduce()?;
     spending.fill();
     Ok(spending.counts)
@@ -113,7 +113,7 @@ pub(super) fn spend(wanted: &[f64], purse: &Purse) -> Result<Vec<usize>> {
 /// Whole samples on the way to what the money pays for.
 struct Spending<'a> {
     wanted: &'a [f64],
-    purse: &'a Purse,
+    sample_budget: &'a SampleBudget,
     /// Tasks that get samples.
     support: Vec<usize>,
     counts: Vec<usize>,
@@ -125,32 +125,32 @@ struct Spending<'a> {
 
 impl<'a> Spending<'a> {
     /// Starts from `⌈(n − l/2) q_i⌉`.
-    fn new(wanted: &'a [f64], purse: &'a Purse) -> Self {
+    fn new(wanted: &'a [f64], sample_budget: &'a SampleBudget) -> Self {
         let support: Vec<usize> = (0..wanted.len())
-            .filter(|&i| wanted[i] > 0.0 || purse.least[i] > 0)
+            .filter(|&i| wanted[i] > 0.0 || sample_budget.least[i] > 0)
             .collect();
         let total: f64 = wanted.iter().sum();
         let scale = (1.0 - support.len() as f64 / (2.0 * total)).max(0.0);
         let mut counts = vec![0_usize; wanted.len()];
         for &i in &support {
-            // A hair below, so that rounding does not lift a whole number to the next.
+            // Slightly below, so that rounding does not lift a whole number to the next.
             let share = (scale * wanted[i] * (1.0 - 1e-12)).ceil() as usize;
-            let least = purse.least[i].max(1);
-            counts[i] = share.clamp(least, purse.most[i].max(least));
+            let least = sample_budget.least[i].max(1);
+            counts[i] = share.clamp(least, sample_budget.most[i].max(least));
         }
         let cost: f64 = support
             .iter()
-            .map(|&i| counts[i] as f64 * purse.costs[i])
+            .map(|&i| counts[i] as f64 * sample_budget.costs[i])
             .sum();
         let cheapest = support
             .iter()
-            .map(|&i| purse.costs[i])
+            .map(|&i| sample_budget.costs[i])
             .fold(f64::INFINITY, f64::min);
         Self {
-            left: purse.money - cost,
+            left: sample_budget.money - cost,
             slack: 1e-6 * cheapest,
             wanted,
-            purse,
+            sample_budget,
             support,
             counts,
         }
@@ -158,7 +158,7 @@ impl<'a> Spending<'a> {
 
     /// Samples that a task in use gets at least.
     fn least(&self, i: usize) -> usize {
-        self.purse.least[i].max(1)
+        self.sample_budget.least[i].max(1)
     }
 
     /// Samples of a task relative to those wanted, when it has `n`.
@@ -179,13 +179,13 @@ impl<'a> Spending<'a> {
             spare.sort_by(|&a, &b| ratio(b).total_cmp(&ratio(a)));
             let Some(&next) = spare.first() else {
                 return Err(Error::BudgetTooSmall {
-                    budget: self.purse.money as usize,
+                    budget: self.sample_budget.money as usize,
                     tasks: self.support.len(),
                 });
             };
             let level = spare.get(1).map_or(0.0, |&other| ratio(other)) * self.wanted[next];
             let above = self.counts[next] as f64 - 1.0 - level;
-            let cost = self.purse.costs[next];
+            let cost = self.sample_budget.costs[next];
             let lacking = (-(self.left + self.slack) / cost).ceil();
             let taken = (above.min(lacking).floor().max(1.0) as usize)
                 .min(self.counts[next] - self.least(next));
@@ -199,7 +199,7 @@ impl<'a> Spending<'a> {
     /// to.
     fn fill(&mut self) {
         loop {
-            let (most, costs) = (&self.purse.most, &self.purse.costs);
+            let (most, costs) = (&self.sample_budget.most, &self.sample_budget.costs);
             let ratio = |i: usize| self.ratio(i, self.counts[i] as f64);
             let mut open: Vec<usize> = self
                 .support
@@ -251,8 +251,8 @@ mod tests {
         ) {
             let (weights, most): (Vec<f64>, Vec<usize>) = tasks.into_iter().unzip();
             let counts = apportion_within(&weights, budget, &most).unwrap();
-            let room: usize = weights.iter().zip(&most).filter(|(w, _)| **w > 0.0).map(|(_, m)| m).sum();
-            prop_assert_eq!(counts.iter().sum::<usize>(), budget.min(room));
+            let capacity: usize = weights.iter().zip(&most).filter(|(w, _)| **w > 0.0).map(|(_, m)| m).sum();
+            prop_assert_eq!(counts.iter().sum::<usize>(), budget.min(capacity));
             for ((count, weight), most) in counts.iter().zip(&weights).zip(&most) {
                 prop_assert!(count <= most && (*weight > 0.0 || *count == 0));
             }
@@ -307,16 +307,16 @@ mod tests {
             assert_eq!(counts.iter().sum::<usize>(), budget);
         }
         // What is left does not pay for the dear task, and buys 10¹¹ samples of the cheap one.
-        let purse = Purse {
+        let sample_budget = SampleBudget {
             money: 1e9 + 3e5,
             costs: vec![1e6, 1e-6],
             least: vec![0, 0],
             most: vec![usize::MAX; 2],
         };
-        let counts = spend(&[999.0, 1e12], &purse).unwrap();
+        let counts = spend(&[999.0, 1e12], &sample_budget).unwrap();
         let spent = counts[0] as f64 * 1e6 + counts[1] as f64 * 1e-6;
         assert!(
-            spent <= purse.money + 1e-3 && spent > purse.money - 1e-3,
+            spent <= sample_budget.money + 1e-3 && spent > sample_budget.money - 1e-3,
             "{counts:?}"
         );
     }

@@ -20,7 +20,7 @@ const SPARSE: usize = 8;
 
 /// Candidates as the passes see them.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a> {
+pub(super) struct EmbeddingRows<'a> {
     pub(super) values: &'a [f64],
     pub(super) dim: usize,
     /// What a sample costs: its information counts `1/cost`.
@@ -34,7 +34,7 @@ pub(super) struct Scored {
     pub(super) score: f64,
 }
 
-impl Rows<'_> {
+impl EmbeddingRows<'_> {
     fn count(&self) -> usize {
         self.values.len() / self.dim
     }

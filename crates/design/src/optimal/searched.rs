@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::blocks::{block, spanning};
 use super::candidates::Candidates;
 use super::frame::Frame;
-use super::frank_wolfe::{Atom, Key, Offer, Source, worthwhile};
+use super::frank_wolfe::{AtomSource, CandidateAtom, Key, Offer, worthwhile};
 use super::listed::pivots;
 use super::master::Dual;
-use super::scan::Rows;
+use super::scan::EmbeddingRows;
 use crate::error::Result;
 use crate::features::{Features, apply_row};
 use crate::linalg;
@@ -19,7 +19,7 @@ use crate::space::{QuadraticForm, TaskSpace};
 /// Tasks drawn to get an idea of the space, and as many for each task feature.
 const SAMPLES: usize = 256;
 const SAMPLES_PER_FEATURE: usize = 8;
-/// Part of an embedding that tasks drawn so far must miss for another task to be worth adding.
+/// Part of an embedding that tasks drawn so far must miss for another task to be added.
 const NEW: f64 = 1e-6;
 
 /// A space, seen through features and a task map for each output.
@@ -37,7 +37,7 @@ pub(super) struct Searched<'a> {
     effort: f64,
 }
 
-/// Multiplications that all searches of a design may take, some seconds' worth.
+/// Multiplications that all searches of a design may take, enough for some seconds.
 const EFFORT: f64 = 1.5e10;
 
 impl<'a> Searched<'a> {
@@ -58,7 +58,7 @@ impl<'a> Searched<'a> {
             let embed = |task: &Vec<f64>| block(maps, &apply_row(features, task));
             let rows: Vec<f64> = tasks.iter().flat_map(embed).collect();
             let candidates = Candidates::new(k, rows)?;
-            let rows = Rows {
+            let rows = EmbeddingRows {
                 values: candidates.rows(),
                 dim: k,
                 costs: None,
@@ -92,10 +92,10 @@ impl<'a> Searched<'a> {
     }
 
     /// A task as an atom.
-    pub(super) fn atom(&self, task: Vec<f64>) -> Atom {
+    pub(super) fn atom(&self, task: Vec<f64>) -> CandidateAtom {
         let features = apply_row(self.features, &task);
         let columns = self.maps.iter().map(|map| linalg::apply(*map, &features));
-        Atom {
+        CandidateAtom {
             column: columns
                 .flat_map(|column| self.frame.embed(&column))
                 .collect(),
@@ -136,13 +136,13 @@ fn unseen(
     Ok((atom.value.sqrt() > NEW).then_some(atom.task))
 }
 
-impl Source for Searched<'_> {
+impl AtomSource for Searched<'_> {
     fn frame(&self) -> &Frame {
         &self.frame
     }
 
-    fn first(&mut self) -> Result<Vec<Atom>> {
-        let pool: Vec<Atom> = self
+    fn first(&mut self) -> Result<Vec<CandidateAtom>> {
+        let pool: Vec<CandidateAtom> = self
             .tasks
             .iter()
             .map(|task| self.atom(task.clone()))

@@ -28,7 +28,7 @@ pub(super) fn solve(
     let mut local = Local::new(master, atoms, &q)?;
     let gap = local.gap(&q, limits).clamp(1e-6, 1.0);
     let mu = 0.3 * gap * local.value / limits.len() as f64;
-    let mut state = State {
+    let mut state = TraceState {
         master,
         atoms,
         limits,
@@ -54,7 +54,7 @@ pub(super) fn solve(
     weigh(master, atoms, state.q)
 }
 
-/// What weights are worth, and the dual point that belongs to them.
+/// The value of weights, and the dual point that belongs to them.
 pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) -> Result<Weights> {
     let factor = linalg::cholesky(master.information(atoms, &q).as_ref(), WHAT)?;
     let solved = factor.solve(master.need);
@@ -105,7 +105,7 @@ impl Local {
     }
 }
 
-struct State<'a> {
+struct TraceState<'a> {
     master: &'a Master<'a>,
     atoms: MatRef<'a, f64>,
     limits: &'a [f64],
@@ -116,7 +116,7 @@ struct State<'a> {
     mu: f64,
 }
 
-impl State<'_> {
+impl TraceState<'_> {
     /// One step, and where it leads; none if none can be made.
     fn step(&mut self, local: &Local) -> Option<Local> {
         let (q, mu) = (&self.q, self.mu);

@@ -1,6 +1,6 @@
 //! Units in which the columns of embeddings are alike, before anything is compared with anything.
 //!
-//! What is too small to be more than rounding can be told only beside numbers of its own unit.
+//! What is too small to be more than rounding shows only beside numbers of its own unit.
 
 use faer::MatRef;
 

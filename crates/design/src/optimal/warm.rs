@@ -8,7 +8,7 @@
 
 use faer::Mat;
 
-use super::frank_wolfe::{Atom, Source as _, normalise};
+use super::frank_wolfe::{AtomSource as _, CandidateAtom, normalise};
 use super::listed::Listed;
 use super::master::Master;
 use super::scan::Scored;
@@ -27,10 +27,10 @@ const KEPT: f64 = 0.998;
 const MOST: usize = 3000;
 
 /// Atoms and their weights.
-pub(super) type Start = (Vec<Atom>, Vec<f64>);
+pub(super) type StartWeights = (Vec<CandidateAtom>, Vec<f64>);
 
 /// A start in a table of many directions; none where there are few.
-pub(super) fn start(listed: &Listed<'_>, master: &Master<'_>) -> Result<Option<Start>> {
+pub(super) fn start(listed: &Listed<'_>, master: &Master<'_>) -> Result<Option<StartWeights>> {
     let (r, s) = (listed.frame().rank(), master.need.ncols());
     if r < wide::WIDE {
         return Ok(None);
@@ -69,10 +69,10 @@ fn pool(listed: &Listed<'_>, most: usize) -> Vec<usize> {
         .collect();
     if pool.len() > most {
         pool.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.index.cmp(&b.index)));
-        let mut room = 0.0;
+        let mut capacity = 0.0;
         let enough = pool.iter().position(|one| {
-            room += listed.limit(one.index);
-            room >= 2.0
+            capacity += listed.limit(one.index);
+            capacity >= 2.0
         });
         pool.truncate(most.max(enough.map_or(usize::MAX, |last| last + 1)));
     }
@@ -93,19 +93,19 @@ fn scores(master: &Master<'_>, columns: &Mat<f64>, q: &[f64]) -> Result<Option<V
     Ok(usable.then_some(scores))
 }
 
-/// The heaviest candidates as atoms: most of the weight, with room for the budget.
-fn heaviest(listed: &Listed<'_>, pool: &[usize], q: &[f64], columns: &Mat<f64>) -> Start {
+/// The heaviest candidates as atoms: most of the weight, with limits that hold the budget.
+fn heaviest(listed: &Listed<'_>, pool: &[usize], q: &[f64], columns: &Mat<f64>) -> StartWeights {
     let mut order: Vec<usize> = (0..pool.len()).collect();
     order.sort_by(|&a, &b| q[b].total_cmp(&q[a]).then(a.cmp(&b)));
-    let (mut weight, mut room, mut count) = (0.0, 0.0, 0);
+    let (mut weight, mut capacity, mut count) = (0.0, 0.0, 0);
     let least = listed.frame().rank().min(order.len());
     while count < order.len() {
         let enough = weight >= KEPT || count >= MOST;
-        if enough && room >= 1.5 && count >= least {
+        if enough && capacity >= 1.5 && count >= least {
             break;
         }
         weight += q[order[count]];
-        room += listed.limit(pool[order[count]]);
+        capacity += listed.limit(pool[order[count]]);
         count += 1;
     }
     order.truncate(count);
@@ -113,7 +113,7 @@ fn heaviest(listed: &Listed<'_>, pool: &[usize], q: &[f64], columns: &Mat<f64>) 
         let column = linalg::column(columns.as_ref(), place);
         listed.atom_with(pool[place], column)
     };
-    let atoms: Vec<Atom> = order.iter().map(atom).collect();
+    let atoms: Vec<CandidateAtom> = order.iter().map(atom).collect();
     let limits: Vec<f64> = atoms.iter().map(|atom| atom.limit).collect();
     let mut weights: Vec<f64> = order.iter().map(|&place| q[place]).collect();
     normalise(&mut weights, &limits);

@@ -19,7 +19,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 use serde::{Deserialize, Serialize};
 
-use super::region::{Leaf, Part, Region, TOLERANCE, brief};
+use super::region::{Leaf, Region, RegionPart, TOLERANCE, brief};
 use super::{Atom, MAX_DIM, QuadraticForm, check_dim};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -132,7 +132,7 @@ impl Region for Ball {
     }
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
-        let part = Part::Ball(self);
+        let part = RegionPart::Ball(self);
         leaves.push(Leaf { start, part });
     }
 }

@@ -16,7 +16,7 @@ use faer::MatRef;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::region::{Leaf, Part, Region, TOLERANCE, brief, intersect};
+use super::region::{Leaf, Region, RegionPart, TOLERANCE, brief, intersect};
 use super::{MAX_DIM, check_dim};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -194,7 +194,7 @@ impl Region for AxisBox {
     }
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
-        let part = Part::Box(self);
+        let part = RegionPart::Box(self);
         leaves.push(Leaf { start, part });
     }
 }

@@ -17,7 +17,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::feasible::{self, Feasible};
-use super::region::{Leaf, Listing, Part, Region, TOLERANCE, brief, intersect, widths};
+use super::region::{Leaf, Listing, Region, RegionPart, TOLERANCE, brief, intersect, widths};
 use super::{Atom, QuadraticForm, Space};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -239,11 +239,11 @@ impl Region for Constrained {
                 // Along the plane but for rounding.
                 continue;
             }
-            let room = (-constraint.excess(task)).max(0.0) / slope;
+            let slack = (-constraint.excess(task)).max(0.0) / slope;
             let side = if slope > 0.0 {
-                (f64::NEG_INFINITY, room)
+                (f64::NEG_INFINITY, slack)
             } else {
-                (room, f64::INFINITY)
+                (slack, f64::INFINITY)
             };
             inside = intersect(inside, side);
         }
@@ -252,7 +252,7 @@ impl Region for Constrained {
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
         if self.listing().is_some() {
-            let part = Part::Finite(self);
+            let part = RegionPart::Finite(self);
             leaves.push(Leaf { start, part });
         } else {
             self.base.region().leaves(start, leaves);

@@ -3,8 +3,8 @@
 //! For identity features and `H ⪰ 0` the form is convex in the continuous parameters, so for each
 //! choice of the finite parts its maximum is at a corner. Few enough corners are scanned.
 
-use super::region::{Leaf, Listing, Part, leaves};
-use super::{Atom, AxisBox, QuadraticForm, Space, scan};
+use super::region::{Leaf, Listing, RegionPart, leaves};
+use super::{Atom, AxisBox, QuadraticForm, Space, exhaustive};
 use crate::error::Result;
 use crate::linalg;
 use crate::space::TaskSpace as _;
@@ -27,7 +27,7 @@ pub(super) fn best(space: &Space, form: &QuadraticForm<'_>) -> Result<Option<Ato
     }
     // Constraints inside a product are not seen here: a corner that they allow is still the best,
     // one that they forbid says nothing.
-    let atom = scan::best(&corners, form)?;
+    let atom = exhaustive::best(&corners, form)?;
     Ok(space.contains(&atom.task).then_some(atom))
 }
 
@@ -51,9 +51,9 @@ impl<'a> Corners<'a> {
         let mut parts = Vec::new();
         for Leaf { start, part } in leaves(space.region()) {
             let choices = match part {
-                Part::Ball(_) => return None,
-                Part::Box(space) => Choices::Corners(space, space.free()),
-                Part::Finite(listing) => Choices::Tasks(listing),
+                RegionPart::Ball(_) => return None,
+                RegionPart::Box(space) => Choices::Corners(space, space.free()),
+                RegionPart::Finite(listing) => Choices::Tasks(listing),
             };
             count = choices.count()?.checked_mul(count)?;
             if count > MAX_CORNERS {

@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
 use super::constrained::{Constrained, LinearConstraint};
-use super::region::{Leaf, Part, Region, leaves, widths};
+use super::region::{Leaf, Region, RegionPart, leaves, widths};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::rng::{Purpose, Rng, derive};
@@ -185,7 +185,7 @@ fn hit_and_run(space: &Constrained, forbidden: &[Vec<f64>], rng: &mut Rng, task:
         // The finite parts take part too: a fresh choice, kept where the constraints allow it.
         next.copy_from_slice(task);
         for Leaf { start, part } in &parts {
-            if let Part::Finite(listing) = part {
+            if let RegionPart::Finite(listing) = part {
                 let choice = rng.random_range(0..listing.count());
                 listing.write(choice, &mut next[*start..*start + listing.width()]);
             }

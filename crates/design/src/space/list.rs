@@ -23,7 +23,7 @@ use rand::RngExt as _;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::region::{Leaf, Listing, Part, Region, TOLERANCE, brief};
+use super::region::{Leaf, Listing, Region, RegionPart, TOLERANCE, brief};
 use super::{MAX_DIM, check_dim};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -54,7 +54,7 @@ impl List {
         Self::from_rows(dim, tasks.concat())
     }
 
-    /// A list of tasks that are told apart by their names: several may have the same parameters.
+    /// A list of tasks that differ by their names: several may have the same parameters.
     pub fn named(names: Vec<String>, tasks: &[Vec<f64>]) -> Result<Self> {
         let dim = tasks.first().ok_or_else(empty)?.len();
         for (row, task) in tasks.iter().enumerate() {
@@ -118,7 +118,7 @@ impl List {
         Ok(self)
     }
 
-    /// Refuses tasks that nothing tells apart.
+    /// Refuses tasks that nothing distinguishes.
     fn check_different(&self) -> Result<()> {
         let same = |a: u32, b: u32| compare(self.row(a), self.row(b)).is_eq();
         let pairs = self.order.windows(2).map(|pair| (pair[0], pair[1]));
@@ -312,7 +312,7 @@ impl Region for List {
     }
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
-        let part = Part::Finite(self);
+        let part = RegionPart::Finite(self);
         leaves.push(Leaf { start, part });
     }
 }
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_told_its_neighbour() {
+    fn an_unknown_task_is_refused_with_its_neighbour() {
         let list = List::new(&[vec![0.0, 1.0], vec![5.0, 5.0]]).unwrap();
         let reason = list.breach(&[5.0, 4.5]).unwrap();
         assert!(

@@ -34,17 +34,17 @@ mod ball;
 mod boxed;
 mod constrained;
 mod corners;
+mod exhaustive;
 mod feasible;
 mod form;
-mod landscape;
 mod list;
 mod one_hot;
 mod own;
 mod polish;
 mod product;
 mod region;
-mod scan;
 mod search;
+mod search_problem;
 #[cfg(test)]
 mod tests;
 
@@ -169,7 +169,7 @@ pub trait TaskSpace: std::fmt::Debug + Send + Sync {
                 });
             }
         }
-        best.ok_or_else(|| scan::no_finite_value("objective", DRAWS))
+        best.ok_or_else(|| exhaustive::no_finite_value("objective", DRAWS))
     }
 
     /// Tasks uphill of some others, for a quadratic form.
@@ -399,7 +399,7 @@ impl Space {
             return Ok(Some(space.largest_diagonal(form)));
         }
         if let Some(listing) = self.region().listing() {
-            return scan::best(listing, form).map(Some);
+            return exhaustive::best(listing, form).map(Some);
         }
         match self {
             Self::Ball(space) if identity => space.top_eigenvector(form).map(Some),
@@ -463,7 +463,7 @@ impl TaskSpace for Space {
     fn minimise(&self, objective: &(dyn Fn(&[f64]) -> f64 + Sync), rng: &mut Rng) -> Result<Atom> {
         match (self, self.region().listing()) {
             (Self::Own(space), _) => space.minimise(objective, rng),
-            (_, Some(listing)) => scan::least(listing, objective),
+            (_, Some(listing)) => exhaustive::least(listing, objective),
             _ => search::minimise(self, objective, rng),
         }
     }

@@ -14,7 +14,7 @@
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 
-use super::region::{Leaf, Listing, Part, Region, TOLERANCE, brief};
+use super::region::{Leaf, Listing, Region, RegionPart, TOLERANCE, brief};
 use super::{Atom, QuadraticForm, check_dim};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -118,7 +118,7 @@ impl Region for OneHot {
     }
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
-        let part = Part::Finite(self);
+        let part = RegionPart::Finite(self);
         leaves.push(Leaf { start, part });
     }
 }

@@ -5,7 +5,7 @@
 //! model (BFGS) turns into longer moves; they are only ever accepted when the objective falls, so
 //! an objective that is not smooth costs speed and nothing else.
 
-use super::landscape::{Candidate, Landscape};
+use super::search_problem::{SearchPoint, SearchProblem};
 use crate::linalg;
 
 /// First and last step, as shares of a parameter's width.
@@ -22,9 +22,13 @@ const MAX_PARAMETERS: usize = 1000;
 const EVALUATIONS: usize = 60_000;
 
 /// Improves a task by at most `sweeps` rounds of trials.
-pub(super) fn polish(landscape: &Landscape<'_>, start: Candidate, sweeps: usize) -> Candidate {
-    let free: Vec<usize> = (0..landscape.widths.len())
-        .filter(|&index| landscape.widths[index] > 0.0)
+pub(super) fn polish(
+    search_problem: &SearchProblem<'_>,
+    start: SearchPoint,
+    sweeps: usize,
+) -> SearchPoint {
+    let free: Vec<usize> = (0..search_problem.widths.len())
+        .filter(|&index| search_problem.widths[index] > 0.0)
         .collect();
     if free.is_empty() || free.len() > MAX_PARAMETERS {
         return start;
@@ -32,15 +36,15 @@ pub(super) fn polish(landscape: &Landscape<'_>, start: Candidate, sweeps: usize)
     let sweeps = sweeps.min(EVALUATIONS / (2 * free.len() + 8)).max(1);
     let mut best = start;
     let mut previous = None;
-    let mut model = Model::new(free.len());
+    let mut model = QuadraticModel::new(free.len());
     let (mut step, mut outdone) = (FIRST_STEP, 0);
     for _ in 0..sweeps {
-        let polls = poll(landscape, &free, &best, step);
-        let slope = slopes(landscape, &free, &best, &polls);
-        model.learn(&free, &landscape.widths, &best.task, &slope);
+        let polls = poll(search_problem, &free, &best, step);
+        let slope = slopes(search_problem, &free, &best, &polls);
+        model.learn(&free, &search_problem.widths, &best.task, &slope);
         let descent = model.descent(&slope, step);
-        let moves = moves(landscape, &free, &best, previous.as_ref(), &descent);
-        let (poll, moved) = (least(polls), least(landscape.evaluate(moves)));
+        let moves = moves(search_problem, &free, &best, previous.as_ref(), &descent);
+        let (poll, moved) = (least(polls), least(search_problem.evaluate(moves)));
         let polled = poll.value < moved.value;
         outdone = if polled { outdone + 1 } else { 0 };
         let found = if polled { poll } else { moved };
@@ -50,7 +54,7 @@ pub(super) fn polish(landscape: &Landscape<'_>, start: Candidate, sweeps: usize)
         }
         if stuck || outdone == PATIENCE {
             // Slopes over a coarse step are rough, and so is what the model learnt from them.
-            (previous, model, outdone) = (None, Model::new(free.len()), 0);
+            (previous, model, outdone) = (None, QuadraticModel::new(free.len()), 0);
             step *= if stuck { 0.1 } else { 0.3 };
             if step < LAST_STEP {
                 break;
@@ -61,8 +65,8 @@ pub(super) fn polish(landscape: &Landscape<'_>, start: Candidate, sweeps: usize)
 }
 
 /// The best of some trials, the first where several are.
-fn least(trials: Vec<Candidate>) -> Candidate {
-    let none = Candidate {
+fn least(trials: Vec<SearchPoint>) -> SearchPoint {
+    let none = SearchPoint {
         task: Vec::new(),
         value: f64::INFINITY,
     };
@@ -76,26 +80,31 @@ fn least(trials: Vec<Candidate>) -> Candidate {
 }
 
 /// A step up and a step down in each parameter.
-fn poll(landscape: &Landscape<'_>, free: &[usize], best: &Candidate, step: f64) -> Vec<Candidate> {
+fn poll(
+    search_problem: &SearchProblem<'_>,
+    free: &[usize],
+    best: &SearchPoint,
+    step: f64,
+) -> Vec<SearchPoint> {
     let steps = free
         .iter()
         .flat_map(|&index| [(index, step), (index, -step)]);
     let tasks = steps.map(|(index, step)| {
         let mut task = best.task.clone();
-        task[index] += step * landscape.widths[index];
-        landscape.retract(&best.task, task, false)
+        task[index] += step * search_problem.widths[index];
+        search_problem.retract(&best.task, task, false)
     });
-    landscape.evaluate(tasks.collect())
+    search_problem.evaluate(tasks.collect())
 }
 
 /// The slope along each parameter, in units of its width, as far as the space lets it be followed.
 fn slopes(
-    landscape: &Landscape<'_>,
+    search_problem: &SearchProblem<'_>,
     free: &[usize],
-    best: &Candidate,
-    polls: &[Candidate],
+    best: &SearchPoint,
+    polls: &[SearchPoint],
 ) -> Vec<f64> {
-    let slope = |(&index, pair): (&usize, &[Candidate])| {
+    let slope = |(&index, pair): (&usize, &[SearchPoint])| {
         let [up, down] = pair else { return 0.0 };
         // A trial that was brought back sideways mixes slopes: the other of the pair is cleaner.
         let (to, from) = match [up, down].map(|trial| straight(best, trial, index)) {
@@ -103,16 +112,16 @@ fn slopes(
             [false, true] => (best, down),
             _ => (up, down),
         };
-        let moved = (to.task[index] - from.task[index]) / landscape.widths[index];
+        let moved = (to.task[index] - from.task[index]) / search_problem.widths[index];
         let slope = (to.value - from.value) / moved;
         if slope.is_finite() { slope } else { 0.0 }
     };
     let slopes: Vec<f64> = free.iter().zip(polls.chunks_exact(2)).map(slope).collect();
-    allowed(landscape, free, best, &slopes)
+    allowed(search_problem, free, best, &slopes)
 }
 
 /// Whether a trial differs from the best in one parameter only.
-fn straight(best: &Candidate, trial: &Candidate, index: usize) -> bool {
+fn straight(best: &SearchPoint, trial: &SearchPoint, index: usize) -> bool {
     let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits();
     let (before, after) = (0..index, index + 1..best.task.len());
     [before, after].into_iter().all(|range| {
@@ -124,9 +133,9 @@ fn straight(best: &Candidate, trial: &Candidate, index: usize) -> bool {
 /// The part of a slope that the space lets a task follow: where downhill leaves the space, a short
 /// move is brought back to the boundary, and what remains of it lies along the boundary.
 fn allowed(
-    landscape: &Landscape<'_>,
+    search_problem: &SearchProblem<'_>,
     free: &[usize],
-    best: &Candidate,
+    best: &SearchPoint,
     slopes: &[f64],
 ) -> Vec<f64> {
     const SHORT: f64 = 1e-5;
@@ -136,25 +145,25 @@ fn allowed(
     }
     let mut task = best.task.clone();
     for (&index, slope) in free.iter().zip(slopes) {
-        task[index] -= slope / length * landscape.widths[index];
+        task[index] -= slope / length * search_problem.widths[index];
     }
-    let task = landscape.retract(&best.task, task, false);
-    let moved = |&index: &usize| (best.task[index] - task[index]) / landscape.widths[index];
+    let task = search_problem.retract(&best.task, task, false);
+    let moved = |&index: &usize| (best.task[index] - task[index]) / search_problem.widths[index];
     free.iter().map(|index| moved(index) * length).collect()
 }
 
 /// Longer moves: along the model's descent, and once more along the last success.
 fn moves(
-    landscape: &Landscape<'_>,
+    search_problem: &SearchProblem<'_>,
     free: &[usize],
-    best: &Candidate,
-    previous: Option<&Candidate>,
+    best: &SearchPoint,
+    previous: Option<&SearchPoint>,
     descent: &[f64],
 ) -> Vec<Vec<f64>> {
     let along = |length: f64| {
         let mut task = best.task.clone();
         for (&index, direction) in free.iter().zip(descent) {
-            task[index] += length * direction * landscape.widths[index];
+            task[index] += length * direction * search_problem.widths[index];
         }
         task
     };
@@ -167,18 +176,18 @@ fn moves(
         .into_iter()
         .filter(|task| task.iter().all(|w| w.is_finite()));
     finite
-        .map(|task| landscape.retract(&best.task, task, false))
+        .map(|task| search_problem.retract(&best.task, task, false))
         .collect()
 }
 
 /// The inverse Hessian as BFGS estimates it, in units of the widths.
-struct Model {
+struct QuadraticModel {
     inverse: Vec<Vec<f64>>,
     last: Option<(Vec<f64>, Vec<f64>)>,
     learnt: bool,
 }
 
-impl Model {
+impl QuadraticModel {
     fn new(dim: usize) -> Self {
         let unit = |i: usize| (0..dim).map(|j| f64::from(u8::from(i == j))).collect();
         Self {
@@ -249,15 +258,15 @@ mod tests {
         space: &Space,
         start: &[f64],
         objective: &(dyn Fn(&[f64]) -> f64 + Sync),
-    ) -> Candidate {
+    ) -> SearchPoint {
         let batch = |rows: &[f64], values: &mut [f64]| {
             for (row, value) in rows.chunks(start.len()).zip(values) {
                 *value = objective(row);
             }
         };
-        let landscape = Landscape::new(space, &batch);
-        let start = landscape.evaluate(vec![start.to_vec()]);
-        polish(&landscape, least(start), 400)
+        let search_problem = SearchProblem::new(space, &batch);
+        let start = search_problem.evaluate(vec![start.to_vec()]);
+        polish(&search_problem, least(start), 400)
     }
 
     #[test]

@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::region::{Leaf, Listing, Part, Region, intersect};
+use super::region::{Leaf, Listing, Region, RegionPart, intersect};
 use super::{MAX_DIM, Space, check_dim};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -139,7 +139,7 @@ impl Region for Product {
 
     fn leaves<'a>(&'a self, start: usize, leaves: &mut Vec<Leaf<'a>>) {
         if self.count.is_some() {
-            let part = Part::Finite(self);
+            let part = RegionPart::Finite(self);
             leaves.push(Leaf { start, part });
             return;
         }

@@ -1,4 +1,4 @@
-//! What every space tells the rest of this module: how to test, draw, list and move its tasks.
+//! What every space gives the rest of this module: how to test, draw, list and move its tasks.
 //!
 //! The search needs only a small notion of moving inside a space: [`Region::leaves`] says which
 //! parameters vary continuously and how widely, [`Region::settle`] brings a moved task back, and
@@ -25,7 +25,7 @@ pub(super) trait Listing: Sync {
     /// Writes one of them.
     fn write(&self, index: usize, task: &mut [f64]);
 
-    /// What tells one of them from the others.
+    /// What distinguishes one of them from the others.
     fn id(&self, index: usize) -> TaskId {
         TaskId::row(index)
     }
@@ -70,11 +70,11 @@ pub(super) trait Region: Sync {
 /// An elementary part of a space and where its parameters begin.
 pub(super) struct Leaf<'a> {
     pub(super) start: usize,
-    pub(super) part: Part<'a>,
+    pub(super) part: RegionPart<'a>,
 }
 
 /// The kinds of elementary part.
-pub(super) enum Part<'a> {
+pub(super) enum RegionPart<'a> {
     Ball(&'a Ball),
     Box(&'a AxisBox),
     Finite(&'a dyn Listing),
@@ -92,13 +92,13 @@ pub(super) fn widths(region: &dyn Region) -> Vec<f64> {
     let mut widths = vec![0.0; region.dim()];
     for Leaf { start, part } in leaves(region) {
         match part {
-            Part::Ball(ball) => widths[start..start + ball.dim()].fill(2.0 * ball.radius()),
-            Part::Box(space) => {
+            RegionPart::Ball(ball) => widths[start..start + ball.dim()].fill(2.0 * ball.radius()),
+            RegionPart::Box(space) => {
                 for (index, (low, high)) in space.low().iter().zip(space.high()).enumerate() {
                     widths[start + index] = high - low;
                 }
             }
-            Part::Finite(_) => {}
+            RegionPart::Finite(_) => {}
         }
     }
     widths

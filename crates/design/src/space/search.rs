@@ -8,11 +8,11 @@
 //! All random draws happen on the calling thread and evaluations are spread over threads in
 //! batches of fixed size, so the result depends on the generator only.
 
+use super::exhaustive::no_finite_value;
 use super::form::Scorer;
-use super::landscape::{Candidate, Landscape};
 use super::polish::polish;
 use super::region::Listing;
-use super::scan::no_finite_value;
+use super::search_problem::{SearchPoint, SearchProblem};
 use super::{Atom, QuadraticForm, Space, TaskSpace as _};
 use crate::error::Result;
 use crate::linalg;
@@ -51,7 +51,7 @@ pub(super) fn minimise(
             *value = objective(row);
         }
     };
-    let best = run(&Landscape::new(space, &batch), &[], rng)?;
+    let best = run(&SearchProblem::new(space, &batch), &[], rng)?;
     let best = best.ok_or_else(|| no_finite_value("objective", SAMPLES))?;
     Ok(Atom {
         task: best.task,
@@ -72,11 +72,11 @@ pub(super) fn descend(
             *value = objective(row);
         }
     };
-    let start = Candidate {
+    let start = SearchPoint {
         task: start.to_vec(),
         value: objective(start),
     };
-    polish(&Landscape::new(space, &batch), start, THOROUGHLY).task
+    polish(&SearchProblem::new(space, &batch), start, THOROUGHLY).task
 }
 
 /// The task found to maximise a quadratic form.
@@ -90,8 +90,8 @@ pub(super) fn maximise_form(
         scorer.score(rows, values);
         values.iter_mut().for_each(|value| *value = -*value);
     };
-    let landscape = Landscape::new(space, &batch);
-    let best = run(&landscape, &hints(form, &landscape.widths)?, rng)?;
+    let search_problem = SearchProblem::new(space, &batch);
+    let best = run(&search_problem, &hints(form, &search_problem.widths)?, rng)?;
     let best = best.ok_or_else(|| no_finite_value("features", SAMPLES))?;
     Ok(best.task)
 }
@@ -107,11 +107,11 @@ pub(super) fn ascend(
         scorer.score(rows, values);
         values.iter_mut().for_each(|value| *value = -*value);
     };
-    let landscape = Landscape::new(space, &batch);
-    let starts = landscape.evaluate(tasks.to_vec());
+    let search_problem = SearchProblem::new(space, &batch);
+    let starts = search_problem.evaluate(tasks.to_vec());
     let tops = starts
         .into_iter()
-        .map(|start| polish(&landscape, start, ROUGHLY).task);
+        .map(|start| polish(&search_problem, start, ROUGHLY).task);
     Ok(tops.collect())
 }
 
@@ -135,39 +135,49 @@ fn hints(form: &QuadraticForm<'_>, widths: &[f64]) -> Result<Vec<Vec<f64>>> {
 }
 
 /// The whole search; nothing if no task had a value below infinity.
-fn run(landscape: &Landscape<'_>, hints: &[Vec<f64>], rng: &mut Rng) -> Result<Option<Candidate>> {
-    let categories = landscape.categories();
-    let continuous = landscape.widths.iter().any(|&width| width > 0.0);
+fn run(
+    search_problem: &SearchProblem<'_>,
+    hints: &[Vec<f64>],
+    rng: &mut Rng,
+) -> Result<Option<SearchPoint>> {
+    let categories = search_problem.categories();
+    let continuous = search_problem.widths.iter().any(|&width| width > 0.0);
     let mut survivors = Vec::new();
     if continuous && (2..=MAX_CATEGORIES).contains(&categories) {
         let samples = (8 * SAMPLES / categories).clamp(64, SAMPLES);
         for category in 0..categories {
-            survivors.extend(explore(landscape, Some(category), samples, hints, rng)?);
+            survivors.extend(explore(
+                search_problem,
+                Some(category),
+                samples,
+                hints,
+                rng,
+            )?);
         }
     } else {
-        survivors = explore(landscape, None, SAMPLES, hints, rng)?;
+        survivors = explore(search_problem, None, SAMPLES, hints, rng)?;
     }
     keep_best(&mut survivors, POLISHED);
     for survivor in &mut survivors {
-        *survivor = polish(landscape, survivor.clone(), ROUGHLY);
+        *survivor = polish(search_problem, survivor.clone(), ROUGHLY);
     }
     keep_best(&mut survivors, 1);
-    Ok(survivors.pop().map(|best| finish(landscape, best)))
+    Ok(survivors.pop().map(|best| finish(search_problem, best)))
 }
 
 /// Samples, then samples finer around the best, within one category or across all.
 fn explore(
-    landscape: &Landscape<'_>,
+    search_problem: &SearchProblem<'_>,
     category: Option<usize>,
     samples: usize,
     hints: &[Vec<f64>],
     rng: &mut Rng,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<SearchPoint>> {
     let mut tasks = Vec::with_capacity(samples + hints.len());
     for index in 0..samples + hints.len() {
-        tasks.extend(landscape.draw(category, hints.get(index), rng)?);
+        tasks.extend(search_problem.draw(category, hints.get(index), rng)?);
     }
-    let mut kept = landscape.evaluate(tasks);
+    let mut kept = search_problem.evaluate(tasks);
     keep_best(&mut kept, KEPT);
     let mut idle = 0;
     for round in 0..ROUNDS {
@@ -175,7 +185,7 @@ fn explore(
             break;
         };
         refine(
-            landscape,
+            search_problem,
             &mut kept,
             SCALE * SHRINK.powi(round),
             category,
@@ -196,8 +206,8 @@ fn explore(
 
 /// Samples around each candidate and replaces it by the best found there.
 fn refine(
-    landscape: &Landscape<'_>,
-    kept: &mut Vec<Candidate>,
+    search_problem: &SearchProblem<'_>,
+    kept: &mut Vec<SearchPoint>,
     scale: f64,
     category: Option<usize>,
     rng: &mut Rng,
@@ -206,10 +216,10 @@ fn refine(
     for parent in kept.iter() {
         for child in 0..CHILDREN {
             let (dense, same) = (child % 2 == 0, category.is_some());
-            children.push(landscape.perturb(&parent.task, scale, dense, same, rng));
+            children.push(search_problem.perturb(&parent.task, scale, dense, same, rng));
         }
     }
-    let mut children = landscape.evaluate(children).into_iter();
+    let mut children = search_problem.evaluate(children).into_iter();
     // Each line keeps its own best, so that one good basin does not crowd out the others.
     for parent in kept.iter_mut() {
         for child in children.by_ref().take(CHILDREN) {
@@ -222,13 +232,13 @@ fn refine(
 }
 
 /// Polishes the best thoroughly, trying other choices of the finite parts in between.
-fn finish(landscape: &Landscape<'_>, mut best: Candidate) -> Candidate {
+fn finish(search_problem: &SearchProblem<'_>, mut best: SearchPoint) -> SearchPoint {
     const ALTERNATIONS: usize = 4;
     for _ in 0..ALTERNATIONS {
-        best = polish(landscape, best, THOROUGHLY);
+        best = polish(search_problem, best, THOROUGHLY);
         let before = best.value;
-        for &(start, listing) in &landscape.finite {
-            best = try_choices(landscape, best, start, listing);
+        for &(start, listing) in &search_problem.finite {
+            best = try_choices(search_problem, best, start, listing);
         }
         if best.value >= before {
             break;
@@ -239,17 +249,17 @@ fn finish(landscape: &Landscape<'_>, mut best: Candidate) -> Candidate {
 
 /// The best choice of one finite part with everything else as it is.
 fn try_choices(
-    landscape: &Landscape<'_>,
-    best: Candidate,
+    search_problem: &SearchProblem<'_>,
+    best: SearchPoint,
     start: usize,
     listing: &dyn Listing,
-) -> Candidate {
+) -> SearchPoint {
     let choices = (0..listing.count().min(MAX_CHOICES)).filter_map(|choice| {
         let mut task = best.task.clone();
         listing.write(choice, &mut task[start..start + listing.width()]);
-        landscape.settled(task)
+        search_problem.settled(task)
     });
-    let found = landscape.evaluate(choices.collect()).into_iter();
+    let found = search_problem.evaluate(choices.collect()).into_iter();
     found.fold(best, |best, found| {
         if found.value < best.value {
             found
@@ -260,7 +270,7 @@ fn try_choices(
 }
 
 /// Sorts by value, the earlier first where equal, and keeps the best; infinite ones are dropped.
-fn keep_best(candidates: &mut Vec<Candidate>, count: usize) {
+fn keep_best(candidates: &mut Vec<SearchPoint>, count: usize) {
     candidates.retain(|candidate| candidate.value < f64::INFINITY);
     candidates.sort_by(|a, b| a.value.total_cmp(&b.value));
     candidates.dedup_by(|later, earlier| later.task == earlier.task);

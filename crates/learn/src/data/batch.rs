@@ -8,7 +8,7 @@ use super::{Rows, Samples, Statistics};
 use crate::error::{Error, Result};
 use crate::linalg::packed;
 
-/// Feature rows of one task: the rows themselves where they take less room than their statistics or
+/// Feature rows of one task: the rows themselves where they take less memory than their statistics or
 /// an oracle needs them, else the statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -15,7 +15,7 @@ const CHUNK_ROWS: usize = 2048;
 /// Chunks in flight at once, which bounds the memory that partial sums take.
 const CHUNKS_IN_FLIGHT: usize = 8;
 
-/// `G = Σ ψψᵀ` (a packed lower triangle), `b = Σ ψ y` and `Σ y²` for each output, and `n`.
+/// Sufficient statistics of rows for least squares: `G = Σ ψψᵀ` (a packed lower triangle), `b = Σ ψ y` and `Σ y²` for each output, and `n`.
 ///
 /// Statistics of disjoint rows merge by addition, so they serve streams, threads and machines, and
 /// folds come apart again by subtraction. Outputs share the Gram matrix.
@@ -189,7 +189,7 @@ impl Statistics {
                 }
             }
         }
-        // By chunk as well, so that batches add up to the same bits as the rows told at once.
+        // By chunk as well, so that batches add up to the same bits as the rows added at once.
         for chunk in outputs.chunks(CHUNK_ROWS * m) {
             for (o, square) in self.squares.iter_mut().enumerate() {
                 *square += chunk.iter().skip(o).step_by(m).map(|y| y * y).sum::<f64>();

@@ -13,7 +13,7 @@ mod tests;
 
 use faer::{Mat, MatRef};
 
-use self::fit::Fit;
+use self::fit::ComponentFit;
 use super::row_weight;
 use crate::data::Statistics;
 use crate::error::Result;
@@ -36,14 +36,14 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// The statistics of a task's rows on an output. Rows count less the more there are of them:
-    /// `n` are worth `n / (1 + n / worth)`.
+    /// `n` count as `n / (1 + n / effective_rows)`.
     pub(crate) fn new(
         shared: Vec<f64>,
         statistics: &Statistics,
         output: usize,
-        worth: f64,
+        effective_rows: f64,
     ) -> Self {
-        let scale = row_weight(statistics.count(), worth);
+        let scale = row_weight(statistics.count(), effective_rows);
         let mut gram = statistics.gram_matrix();
         gram *= faer::Scale(scale);
         Self {
@@ -66,7 +66,7 @@ impl Evidence {
     }
 }
 
-/// What is known of a function: its coefficients, and how well they are.
+/// The posterior of a task's coefficients, given the rows of all related tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Posterior {
     /// The mean of the coefficients.
@@ -100,7 +100,7 @@ pub(crate) struct Component {
 impl Component {
     /// Fits the tasks of a component; `groups` has the group of each feature.
     pub(crate) fn fit(tasks: &[Evidence], groups: &[usize]) -> Result<Self> {
-        let mut fit = Fit::start(tasks, groups);
+        let mut fit = ComponentFit::start(tasks, groups);
         let mut solution = fit.solve()?;
         for _ in 1..STEPS {
             fit.update(&solution);
@@ -109,8 +109,8 @@ impl Component {
         Ok(fit.finish(solution))
     }
 
-    /// What is known of a task with such features before any of its rows: what its kin have in
-    /// common.
+    /// What is known of a task with such features before any of its rows: what its related tasks have
+    /// in common.
     pub(crate) fn common(&self, shared: &[f64]) -> Posterior {
         Posterior {
             mean: linalg::apply(self.means.as_ref(), shared),

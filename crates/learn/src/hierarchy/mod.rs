@@ -5,7 +5,7 @@ mod pool;
 mod prior;
 
 pub use component::Posterior;
-pub(crate) use pool::{Basis, Families, Piles};
+pub(crate) use pool::{Families, FunctionBasis, TaskClusters};
 pub use pool::{Pool, PoolTask};
 pub use prior::Prior;
 
@@ -13,8 +13,8 @@ pub use prior::Prior;
 const NO_LABELS: f64 = 1e-200;
 
 /// What each of so many rows of a task counts for: less, the more there are of them.
-pub(crate) fn row_weight(rows: usize, worth: f64) -> f64 {
-    1.0 / (1.0 + rows as f64 / worth)
+pub(crate) fn row_weight(rows: usize, effective_rows: f64) -> f64 {
+    1.0 / (1.0 + rows as f64 / effective_rows)
 }
 
 /// Mean square of labels, in whose units all guesses are; one where they are all zero, or there are

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// What functions are linear in: some of the features, and what a network makes of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Basis {
+pub(crate) struct FunctionBasis {
     /// A network whose outputs stand behind the features.
     pub(crate) network: Option<Phi>,
     /// The columns in use, rising.
@@ -25,7 +25,7 @@ pub(crate) struct Basis {
     pub(crate) groups: Vec<usize>,
 }
 
-impl Basis {
+impl FunctionBasis {
     /// Statistics on the basis.
     pub(crate) fn statistics(
         &self,
@@ -51,7 +51,7 @@ pub(crate) enum Families {
     All,
 }
 
-/// A source task in a pool.
+/// A source task of a hierarchical model, with the posterior of its function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PoolTask {
     /// The task.
@@ -64,7 +64,7 @@ pub struct PoolTask {
 
 /// Tasks with what they share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Family {
+pub(crate) struct TaskFamily {
     /// The task features that they share.
     pub(crate) shared: Vec<usize>,
     pub(crate) component: Component,
@@ -72,14 +72,17 @@ pub(crate) struct Family {
     pub(crate) members: Vec<(Task, usize)>,
 }
 
-/// All source tasks as families, and what they say of the targets.
+/// A hierarchical model of one output: source tasks in families that share task features, and the
+/// priors that they give the targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pool {
     /// The output whose functions these are.
     pub(crate) output: usize,
-    pub(crate) basis: Basis,
-    pub(crate) worth: f64,
-    pub(crate) families: Vec<Family>,
+    pub(crate) basis: FunctionBasis,
+    /// Rows that any number of rows of one task count for at most.
+    #[serde(rename = "worth", alias = "effective_rows")]
+    pub(crate) effective_rows: f64,
+    pub(crate) families: Vec<TaskFamily>,
     /// For each target: the family that it belongs to, and what it is expected to be.
     pub(crate) targets: Vec<Option<(usize, Prior)>>,
     /// The same on other bases, which held-out rows of the targets speak for less.
@@ -87,42 +90,42 @@ pub struct Pool {
 }
 
 /// A source task's rows over all stages.
-pub(crate) struct Pile {
+pub(crate) struct TaskRows {
     task: Task,
     features: Vec<f64>,
     rows: usize,
     entries: Vec<usize>,
 }
 
-/// Source tasks, each once, with the task features that hang together.
-pub(crate) struct Piles {
-    piles: Vec<Pile>,
+/// Source tasks, each once, with the sets of task features that tasks connect.
+pub(crate) struct TaskClusters {
+    tasks: Vec<TaskRows>,
     /// Sets of task features that some task has together.
     clusters: Vec<Vec<usize>>,
 }
 
-impl Piles {
+impl TaskClusters {
     pub(crate) fn of(data: &TaskData, stages: Option<&[Stage]>) -> Self {
-        let (mut piles, mut index): (Vec<Pile>, HashMap<&TaskId, usize>) = Default::default();
+        let (mut tasks, mut index): (Vec<TaskRows>, HashMap<&TaskId, usize>) = Default::default();
         for (at, entry) in data.sources().iter().enumerate() {
             let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
             if !wanted || entry.statistics.count() == 0 {
                 continue;
             }
             let slot = *index.entry(&entry.task.id).or_insert_with(|| {
-                piles.push(Pile {
+                tasks.push(TaskRows {
                     task: entry.task.clone(),
                     features: entry.features.clone(),
                     rows: 0,
                     entries: Vec::new(),
                 });
-                piles.len() - 1
+                tasks.len() - 1
             });
-            piles[slot].rows += entry.statistics.count();
-            piles[slot].entries.push(at);
+            tasks[slot].rows += entry.statistics.count();
+            tasks[slot].entries.push(at);
         }
-        let clusters = clusters(&piles, data.task_dim());
-        Self { piles, clusters }
+        let clusters = clusters(&tasks, data.task_dim());
+        Self { tasks, clusters }
     }
 
     /// The cluster that a task has features of, most of them where there are several. A target may
@@ -150,7 +153,7 @@ fn support(features: &[f64]) -> Vec<usize> {
 }
 
 /// Sets of task features that tasks connect, in order of their first feature.
-fn clusters(piles: &[Pile], count: usize) -> Vec<Vec<usize>> {
+fn clusters(tasks: &[TaskRows], count: usize) -> Vec<Vec<usize>> {
     let mut parent: Vec<usize> = (0..count).collect();
     fn root(parent: &[usize], mut index: usize) -> usize {
         while parent[index] != index {
@@ -159,8 +162,8 @@ fn clusters(piles: &[Pile], count: usize) -> Vec<Vec<usize>> {
         index
     }
     let mut used = vec![false; count];
-    for pile in piles {
-        let support = support(&pile.features);
+    for member in tasks {
+        let support = support(&member.features);
         for &index in &support {
             used[index] = true;
             let (a, b) = (root(&parent, support[0]), root(&parent, index));
@@ -179,29 +182,35 @@ impl Pool {
     /// Fits families.
     pub(crate) fn fit(
         data: &TaskData,
-        piles: &Piles,
-        (basis, output): (Basis, usize),
-        worth: f64,
+        tasks: &TaskClusters,
+        (basis, output): (FunctionBasis, usize),
+        effective_rows: f64,
         wanted: Families,
     ) -> Result<Self> {
         let homes: Vec<Option<usize>> = data
             .targets()
             .iter()
-            .map(|target| piles.cluster_of(&target.features))
+            .map(|target| tasks.cluster_of(&target.features))
             .collect();
         let mut families = Vec::new();
-        let mut place = vec![None; piles.clusters.len()];
-        for (cluster, shared) in piles.clusters.iter().enumerate() {
+        let mut place = vec![None; tasks.clusters.len()];
+        for (cluster, shared) in tasks.clusters.iter().enumerate() {
             if wanted == Families::OfTargets && !homes.contains(&Some(cluster)) {
                 continue;
             }
             place[cluster] = Some(families.len());
             let of_output = (&basis, output);
-            families.push(family(data, piles, of_output, worth, (cluster, shared))?);
+            families.push(family(
+                data,
+                tasks,
+                of_output,
+                effective_rows,
+                (cluster, shared),
+            )?);
         }
         let expected = |(target, home): (usize, &Option<usize>)| {
             let at = home.and_then(|cluster| place[cluster])?;
-            let family: &Family = &families[at];
+            let family: &TaskFamily = &families[at];
             let features = &data.targets()[target].features;
             let shared: Vec<f64> = family.shared.iter().map(|&index| features[index]).collect();
             let unshared = (0..features.len()).filter(|index| !family.shared.contains(index));
@@ -212,7 +221,7 @@ impl Pool {
         Ok(Self {
             output,
             basis,
-            worth,
+            effective_rows,
             families,
             targets,
             others: Vec::new(),
@@ -224,9 +233,9 @@ impl Pool {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn with_all_families(&self, data: &TaskData) -> Result<Self> {
-        let piles = Piles::of(data, None);
+        let tasks = TaskClusters::of(data, None);
         let basis = (self.basis.clone(), self.output);
-        Self::fit(data, &piles, basis, self.worth, Families::All)
+        Self::fit(data, &tasks, basis, self.effective_rows, Families::All)
     }
 
     /// What a target is expected to be; none where no source task is related to it.
@@ -321,35 +330,35 @@ impl Pool {
 
 fn family(
     data: &TaskData,
-    piles: &Piles,
-    (basis, output): (&Basis, usize),
-    worth: f64,
+    tasks: &TaskClusters,
+    (basis, output): (&FunctionBasis, usize),
+    effective_rows: f64,
     (cluster, shared): (usize, &Vec<usize>),
-) -> Result<Family> {
-    let members: Vec<&Pile> = piles
-        .piles
+) -> Result<TaskFamily> {
+    let members: Vec<&TaskRows> = tasks
+        .tasks
         .iter()
-        .filter(|pile| piles.cluster_of(&pile.features) == Some(cluster))
+        .filter(|member| tasks.cluster_of(&member.features) == Some(cluster))
         .collect();
     let evidence: Vec<Evidence> = members
         .par_iter()
-        .map(|pile| {
+        .map(|member| {
             let mut total = Statistics::new(basis.columns.len(), data.outputs());
-            for &at in &pile.entries {
+            for &at in &member.entries {
                 let entry = &data.sources()[at];
                 let part = basis.statistics(data.feature_dim(), &entry.statistics, &entry.rows)?;
                 total.merge(&part)?;
             }
-            let own = shared.iter().map(|&index| pile.features[index]).collect();
-            Ok(Evidence::new(own, &total, output, worth))
+            let own = shared.iter().map(|&index| member.features[index]).collect();
+            Ok(Evidence::new(own, &total, output, effective_rows))
         })
         .collect::<Result<_>>()?;
-    Ok(Family {
+    Ok(TaskFamily {
         shared: shared.clone(),
         component: Component::fit(&evidence, &basis.groups)?,
         members: members
             .iter()
-            .map(|pile| (pile.task.clone(), pile.rows))
+            .map(|member| (member.task.clone(), member.rows))
             .collect(),
     })
 }

@@ -4,7 +4,7 @@
 //! themselves (a factor of their residual variances), by anything at all (a *free departure*, of a size
 //! that the labels ask for), and by its noise. Nobody knows which beforehand, so all of them are weighed by
 //! the marginal likelihood of the task's rows, over scales that reach as far as the labels do. What
-//! comes out is their mean, with a covariance that counts the doubt among them.
+//! comes out is their mean, with a covariance that includes the variance among them.
 
 mod explanation;
 #[cfg(test)]
@@ -12,7 +12,7 @@ mod tests;
 
 use faer::Mat;
 
-use self::explanation::{Departure, Explanation, Rows, SCALE_TAILS, SPREADS, log_tail};
+use self::explanation::{Departure, ExplainedRows, Explanation, SCALE_TAILS, SPREADS, log_tail};
 use super::component::{Component, Posterior};
 use crate::data::Statistics;
 use crate::error::Result;
@@ -39,7 +39,7 @@ const NEGLIGIBLE: f64 = 1e-9;
 /// Rows that the noise of the source tasks counts for.
 const NOISE_ROWS: f64 = 4.0;
 
-/// What is expected of a task before its rows are seen.
+/// The prior of a task's coefficients, learnt from the source tasks related to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     /// What the source tasks have in common.
@@ -53,10 +53,10 @@ pub struct Prior {
     pub(crate) noise: f64,
 }
 
-/// What a task's rows make of what was expected.
+/// A prior updated by a task's rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Told {
-    /// What is known of it.
+pub(crate) struct Updated {
+    /// The posterior.
     pub(crate) belief: Belief,
     /// How probable it is that it differs from the source tasks about as they do among themselves.
     pub(crate) alike: f64,
@@ -109,26 +109,26 @@ impl Prior {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn belief(&self, rows: &Statistics, output: usize, weight: f64) -> Result<Belief> {
-        let told = self.told(rows, output, &[weight])?.pop();
-        Ok(told.map_or_else(|| self.untold(), |told| told.belief))
+        let updated = self.updated(rows, output, &[weight])?.pop();
+        Ok(updated.map_or_else(|| self.without_rows(), |updated| updated.belief))
     }
 
     /// The same for several weights of rows, with how the task departs.
-    pub(crate) fn told(
+    pub(crate) fn updated(
         &self,
         rows: &Statistics,
         output: usize,
         weights: &[f64],
-    ) -> Result<Vec<Told>> {
+    ) -> Result<Vec<Updated>> {
         let root = GramRoot::of(rows, output);
         if root.rank() == 0 {
-            let untold = || Told {
-                belief: self.untold(),
+            let without_rows = || Updated {
+                belief: self.without_rows(),
                 alike: 1.0,
             };
-            return Ok(weights.iter().map(|_| untold()).collect());
+            return Ok(weights.iter().map(|_| without_rows()).collect());
         }
-        let rows = Rows::new(self, &root);
+        let rows = ExplainedRows::new(self, &root);
         let found = self.explanations(&rows, weights)?;
         let mut sums: Vec<Sum> = (0..weights.len())
             .map(|at| Sum::new(self.mean().len(), &found, at))
@@ -145,12 +145,12 @@ impl Prior {
         }
         let sums = sums.into_iter().zip(weights);
         Ok(sums
-            .map(|(sum, weight)| sum.told(self, weight * root.rows))
+            .map(|(sum, weight)| sum.updated(self, weight * root.rows))
             .collect())
     }
 
     /// What is known of a task without rows.
-    fn untold(&self) -> Belief {
+    fn without_rows(&self) -> Belief {
         Belief {
             mean: self.mean().to_vec(),
             covariance: self.covariance(1.0, FREE * self.noise),
@@ -160,7 +160,7 @@ impl Prior {
     }
 
     /// All ways to depart that some weight of the rows asks to look at.
-    fn explanations(&self, rows: &Rows<'_>, weights: &[f64]) -> Result<Vec<Explanation>> {
+    fn explanations(&self, rows: &ExplainedRows<'_>, weights: &[f64]) -> Result<Vec<Explanation>> {
         let all = 0..weights.len();
         let mut found: Vec<Explanation> = Vec::new();
         let mut top = vec![f64::NEG_INFINITY; weights.len()];
@@ -241,8 +241,8 @@ impl Sum {
         }
     }
 
-    /// The shares of an explanation with each noise variance, where they are worth adding.
-    fn shares(&self, one: &Explanation, rows: &Rows<'_>) -> Vec<(f64, f64)> {
+    /// The shares of an explanation with each noise variance, where they are not negligible.
+    fn shares(&self, one: &Explanation, rows: &ExplainedRows<'_>) -> Vec<(f64, f64)> {
         let scores = one.scores[self.at].iter().zip(&rows.levels);
         scores
             .map(|(score, (variance, _))| ((score - self.top).exp() / self.total, *variance))
@@ -269,7 +269,7 @@ impl Sum {
     }
 
     /// The mean, for so many rows.
-    fn told(self, prior: &Prior, rows: f64) -> Told {
+    fn updated(self, prior: &Prior, rows: f64) -> Updated {
         let (d, step) = (self.step.len(), &self.step);
         let mut covariance = self.spread + faer::Scale(self.all) * &prior.common.covariance;
         let Departure { own, free } = self.departure;
@@ -277,7 +277,7 @@ impl Sum {
             covariance[(j, j)] += own * prior.own[j] + free * prior.free[j];
             (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
         }
-        Told {
+        Updated {
             belief: Belief {
                 mean: prior.mean().iter().zip(step).map(|(m, s)| m + s).collect(),
                 covariance: symmetric(&covariance),

@@ -9,7 +9,7 @@ use faer::{Mat, MatRef};
 use crate::data::{Stage, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::regression::{Problem, Spectrum};
+use crate::regression::{BilinearProblem, Spectrum};
 
 /// Most unknowns of `M` that are solved for densely.
 const MOST_UNKNOWNS: usize = 1000;
@@ -23,7 +23,8 @@ pub fn is_solvable(features: usize, task_features: usize) -> bool {
 /// Steps towards the penalty of each task feature.
 const PENALTY_STEPS: usize = 5;
 
-/// The functions that source tasks can have, as far as the source rows tell.
+/// The functions that source tasks can have: the posterior of `M` in `φᵀ M ψ_W(w)`, given the source
+/// rows.
 #[derive(Debug, Clone)]
 pub struct Family {
     /// `M` of each output, `d × p`.
@@ -47,7 +48,7 @@ impl Family {
                 data.task_dim()
             )));
         }
-        let problem = Problem::new(data, stages, TargetRows::None)?;
+        let problem = BilinearProblem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
         if problem.labels() == 0 || problem.squares() <= 0.0 || !is_solvable(d, sources) {
             return Ok(None);

@@ -128,8 +128,8 @@ impl Likelihood {
 }
 
 impl Likelihood {
-    /// What is known of an output's function after the rows of the target have had their say: the doubt about a
-    /// member's function, and the doubt about which member it is, given as the covariance of its task features.
+    /// What is known of an output's function after the rows of the target are taken in: the covariance of a
+    /// member's function, and that over the members it may be, given as the covariance of its task features.
     pub(super) fn belief(
         &self,
         family: &Family,

@@ -2,7 +2,7 @@
 //!
 //! A target whose parameters nobody knows may still be one of the tasks that could have been
 //! sampled. The source rows say what function every `w` has, up to an uncertainty ([`Family`]); the
-//! few rows of the target then tell which `w` it is. Only `dim w` numbers are learnt from them
+//! few rows of the target then show which `w` it is. Only `dim w` numbers are learnt from them
 //! instead of a whole function, and `ŵ` itself is what an engineer wants to know.
 //!
 //! | step | how |
@@ -59,7 +59,7 @@ mod walkers;
 
 pub use family::Family;
 pub use family::is_solvable;
-pub use misfit::{Misfit, Remedy};
+pub use misfit::{Misfit, MissingFeature};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;
@@ -69,12 +69,12 @@ use crate::regression::{Belief, RidgeSolver};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use likelihood::Likelihood;
-use posterior::{Landscape, Spread};
+use posterior::{Deviance, Spread};
 
-/// How often the region should hold the truth.
+/// Confidence level of the region of identified parameters.
 pub const CONFIDENCE: f64 = 0.9;
 
-/// Draws that are kept, and how many times the doubt about a member's function the doubt about
+/// Draws that are kept, and how many times the variance of a member's function the variance over
 /// which member it is must be.
 const DRAWS: usize = 3;
 const OUTWEIGHS: f64 = 4.0;
@@ -91,8 +91,8 @@ pub struct Identified {
     pub high: Vec<f64>,
     /// How often such a box should hold the whole truth.
     pub confidence: f64,
-    /// Further parameters worth sampling, drawn by their likelihood: some, where the doubt about
-    /// which member the target is outweighs the doubt about what the members do; else none.
+    /// Further parameters to sample, drawn from their posterior: some, where the variance over the
+    /// members that the target may be exceeds the variance of the members' own functions; else none.
     pub draws: Vec<Vec<f64>>,
     /// The predictor: coefficients on the representation, one vector an output.
     pub coefficients: Vec<Vec<f64>>,
@@ -103,9 +103,10 @@ pub struct Identified {
     pub noise: f64,
 }
 
-/// What was found of a target: its parameters, and its function.
+/// A target estimated as a member of the source family: its parameters, and the posterior of its
+/// function.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct IdentifiedTarget {
     /// The parameters, with their region.
     pub identified: Identified,
     /// What is known of each output's function.
@@ -122,14 +123,14 @@ struct Explored {
 }
 
 /// A way to find the box around the members that are not ruled out.
-type Extent = fn(&Landscape<'_>, &[f64], f64, &mut Rng) -> Result<(Vec<f64>, Vec<f64>)>;
+type Extent = fn(&Deviance<'_>, &[f64], f64, &mut Rng) -> Result<(Vec<f64>, Vec<f64>)>;
 
-/// The place to look for a target.
+/// A search for the parameters of a target: a family of functions over a space of tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
-    /// What the tasks do.
+    /// The functions of the tasks, with their posterior.
     pub family: &'a Family,
-    /// Where they are.
+    /// The parameters that tasks can have.
     pub space: &'a Space,
     /// `ψ_W`.
     pub features: &'a FeatureMap,
@@ -161,11 +162,11 @@ impl Search<'_> {
     /// No rows, rows of other features, a family of other task features, or a breakdown of the
     /// numerics.
     pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
-        Ok(self.closely(rows, rng)?.identified)
+        Ok(self.identify_function(rows, rng)?.identified)
     }
 
-    /// The same with what is known of the target's function.
-    pub fn closely(&self, rows: &Statistics, rng: &mut Rng) -> Result<Found> {
+    /// The same with the posterior of the target's function.
+    pub fn identify_function(&self, rows: &Statistics, rng: &mut Rng) -> Result<IdentifiedTarget> {
         self.look(
             rows,
             |land, best, limit, rng| land.extent(best, limit, rng),
@@ -174,7 +175,11 @@ impl Search<'_> {
     }
 
     /// The same with a rough region, for predictors alone.
-    pub fn roughly(&self, rows: &Statistics, rng: &mut Rng) -> Result<Found> {
+    pub fn identify_function_roughly(
+        &self,
+        rows: &Statistics,
+        rng: &mut Rng,
+    ) -> Result<IdentifiedTarget> {
         self.look(
             rows,
             |land, best, limit, rng| land.surroundings(best, limit, rng),
@@ -182,7 +187,7 @@ impl Search<'_> {
         )
     }
 
-    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<Found> {
+    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<IdentifiedTarget> {
         self.check(rows)?;
         if rows.count() == 0 {
             return Err(Error::State(
@@ -190,7 +195,7 @@ impl Search<'_> {
             ));
         }
         let sure = Likelihood::new(self.family, rows, None)?;
-        let (best, _) = self.landscape(&sure, |land| land.best(rng))?;
+        let (best, _) = self.deviance(&sure, |land| land.best(rng))?;
         let open = self.family.covariance(&apply_row(self.features, &best));
         let likelihood = Likelihood::new(self.family, rows, Some(open))?;
         let first = self.explore(
@@ -217,7 +222,7 @@ impl Search<'_> {
             .map(|output| likelihood.belief(self.family, output, member, rows, self.space.dim()))
             .collect();
         let coefficients = beliefs.iter().map(|belief| belief.mean.clone()).collect();
-        let occam = self.landscape(&likelihood, |land| land.occam(least, rows.count(), rng))?;
+        let occam = self.deviance(&likelihood, |land| land.occam(least, rows.count(), rng))?;
         let identified = Identified {
             task: best,
             low,
@@ -228,7 +233,7 @@ impl Search<'_> {
             log_odds: -0.5 * least + occam - own_evidence(rows)?,
             noise: self.family.noise(),
         };
-        Ok(Found {
+        Ok(IdentifiedTarget {
             identified,
             beliefs,
         })
@@ -236,7 +241,7 @@ impl Search<'_> {
 
     /// The best member under a likelihood, a box around those not ruled out, and all of them.
     fn explore(&self, likelihood: &Likelihood, region: Extent, rng: &mut Rng) -> Result<Explored> {
-        self.landscape(likelihood, |land| {
+        self.deviance(likelihood, |land| {
             let (best, least) = land.best(rng)?;
             let parameters = self.space.dim();
             let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
@@ -271,7 +276,7 @@ impl Search<'_> {
         )
     }
 
-    /// The draws to keep: both doubts are variances of the function on the target's inputs.
+    /// The draws to keep: both variances are of the function on the target's inputs.
     fn worth_sampling(&self, rows: &Statistics, spread: Spread) -> Vec<Vec<f64>> {
         let Spread {
             mean_features,
@@ -300,12 +305,12 @@ impl Search<'_> {
         }
     }
 
-    fn landscape<T>(
+    fn deviance<T>(
         &self,
         likelihood: &Likelihood,
-        look: impl FnOnce(&Landscape<'_>) -> Result<T>,
+        look: impl FnOnce(&Deviance<'_>) -> Result<T>,
     ) -> Result<T> {
-        look(&Landscape {
+        look(&Deviance {
             space: self.space,
             features: self.features,
             value: &|features| likelihood.value(features),

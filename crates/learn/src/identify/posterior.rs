@@ -22,13 +22,13 @@ const SCOUTS: usize = 64;
 const STIFFNESS: f64 = 100.0;
 
 /// `w ↦ −2 log p(y | w)` over a space.
-pub(super) struct Landscape<'a> {
+pub(super) struct Deviance<'a> {
     pub(super) space: &'a Space,
     pub(super) features: &'a FeatureMap,
     pub(super) value: &'a (dyn Fn(&[f64]) -> f64 + Sync),
 }
 
-impl Landscape<'_> {
+impl Deviance<'_> {
     pub(super) fn at(&self, task: &[f64]) -> f64 {
         (self.value)(&apply_row(self.features, task))
     }

@@ -7,7 +7,7 @@
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::posterior::Landscape;
+use super::posterior::Deviance;
 use crate::error::Result;
 use crate::rng::Rng;
 use crate::space::TaskSpace as _;
@@ -23,7 +23,7 @@ const TRIES: usize = 100;
 
 /// Members on their way, each with its value.
 pub(super) struct Walkers<'a> {
-    landscape: &'a Landscape<'a>,
+    deviance: &'a Deviance<'a>,
     places: Vec<(Vec<f64>, f64)>,
     /// How far a parameter trembles; zero for discrete ones.
     tremble: Vec<f64>,
@@ -33,17 +33,17 @@ pub(super) struct Walkers<'a> {
 impl<'a> Walkers<'a> {
     /// In the box `low` to `high`, where the value is at most `limit` if such places are found.
     pub(super) fn start(
-        landscape: &'a Landscape<'a>,
+        deviance: &'a Deviance<'a>,
         best: &[f64],
         (low, high): (&[f64], &[f64]),
         limit: f64,
         rng: &mut Rng,
     ) -> Result<Self> {
-        let widths = landscape.space.widths();
+        let widths = deviance.space.widths();
         let discrete: Vec<usize> = (0..best.len()).filter(|&i| widths[i] <= 0.0).collect();
         let free = |i: usize| if widths[i] > 0.0 { 1e-3 } else { 0.0 };
         let mut walkers = Self {
-            landscape,
+            deviance,
             places: Vec::with_capacity(WALKERS),
             tremble: (0..best.len())
                 .map(|i| free(i) * (high[i] - low[i]))
@@ -74,21 +74,21 @@ impl<'a> Walkers<'a> {
                 })
                 .collect();
             self.take_category(&mut task, rng)?;
-            if self.landscape.space.contains(&task) {
-                let value = self.landscape.at(&task);
+            if self.deviance.space.contains(&task) {
+                let value = self.deviance.at(&task);
                 // In another category the box says little.
                 if self.discrete.is_empty() || value <= limit {
                     return Ok((task, value));
                 }
             }
         }
-        Ok((best.to_vec(), self.landscape.at(best)))
+        Ok((best.to_vec(), self.deviance.at(best)))
     }
 
     /// Sets the discrete parameters to those of a task drawn from the space.
     fn take_category(&self, task: &mut [f64], rng: &mut Rng) -> Result<()> {
         if !self.discrete.is_empty() {
-            let drawn = self.landscape.space.sample(rng)?;
+            let drawn = self.deviance.space.sample(rng)?;
             self.discrete.iter().for_each(|&i| task[i] = drawn[i]);
         }
         Ok(())
@@ -154,10 +154,10 @@ impl<'a> Walkers<'a> {
     /// Takes a proposal by its likelihood.
     fn decide(&mut self, index: usize, proposed: Option<Vec<f64>>, rng: &mut Rng) {
         let draw: f64 = rng.random();
-        let Some(task) = proposed.filter(|task| self.landscape.space.contains(task)) else {
+        let Some(task) = proposed.filter(|task| self.deviance.space.contains(task)) else {
             return;
         };
-        let value = self.landscape.at(&task);
+        let value = self.deviance.at(&task);
         if draw.ln() < 0.5 * (self.places[index].1 - value) {
             self.places[index] = (task, value);
         }

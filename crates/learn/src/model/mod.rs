@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::hierarchy::Pool;
 use crate::linalg;
-pub use crate::representation::{Activation, Custom, Layer, Linear, Mlp, Phi, Representation};
+pub use crate::representation::{
+    Activation, CustomRepresentation, Layer, Linear, Mlp, Phi, Representation,
+};
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,9 +65,9 @@ impl TaskMap {
     }
 }
 
-/// Where a fit may start.
+/// Initial values of a fit, taken from an earlier one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Start {
+pub struct WarmStart {
     /// `φ`.
     pub representation: Phi,
     /// `B`, where it is part of what is trained.
@@ -134,13 +136,13 @@ pub struct Model {
     pub report: FitReport,
     /// What a later fit may start from; for oracles that can use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<Start>,
+    pub start: Option<WarmStart>,
     /// What ties tasks together.
     #[serde(default)]
     pub structure: Structure,
 }
 
-/// What ties the functions of tasks together.
+/// How the functions of tasks are modelled together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Structure {

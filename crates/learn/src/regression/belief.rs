@@ -2,7 +2,7 @@
 //!
 //! Every way to a predictor ends in such a belief, so that all of them can be judged alike: by the
 //! density that they give to rows they have not seen. With mean `m` and covariance `V` of the
-//! coefficients and noise `σ²` that `ν` rows tell of, labels `y` at rows `X` follow the
+//! coefficients and noise `σ²` that `ν` rows estimate, labels `y` at rows `X` follow the
 //! multivariate t distribution around `X m` with scale `σ² I + X V Xᵀ` and `ν` degrees of freedom.
 //! What is known badly is not counted as wrong, and what is known well has to be right.
 
@@ -17,7 +17,8 @@ use crate::linalg;
 /// Part of the labels' mean square that the noise is at least: what rounding leaves.
 const LEAST_NOISE: f64 = 1e-13;
 
-/// What is known of one output's function.
+/// The posterior of one output's linear function: mean and covariance of its coefficients, noise
+/// variance and degrees of freedom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Belief {
     /// The mean of the coefficients.

@@ -7,7 +7,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::kronecker::Problem;
+use super::kronecker::BilinearProblem;
 use super::ridge::Spectrum;
 use crate::error::Result;
 use crate::linalg::{self, inner};
@@ -61,7 +61,7 @@ pub(crate) struct Kronecker<'a> {
 impl<'a> Kronecker<'a> {
     /// For tasks with `Σ n_w ψ_Wψ_Wᵀ` and inputs with mean Gram matrix `Ḡ`.
     pub(crate) fn new(
-        problem: &Problem<'_>,
+        problem: &BilinearProblem<'_>,
         task_sum: MatRef<'_, f64>,
         inputs: &'a Roots,
     ) -> Result<Self> {
@@ -72,7 +72,7 @@ impl<'a> Kronecker<'a> {
         })
     }
 
-    pub(crate) fn right_hand_side(&self, problem: &Problem<'_>, output: usize) -> Mat<f64> {
+    pub(crate) fn right_hand_side(&self, problem: &BilinearProblem<'_>, output: usize) -> Mat<f64> {
         let moments = Mat::from_fn(problem.feature_dim, problem.observations.len(), |i, w| {
             problem.observations[w].statistics.moment(output)[i]
         });
@@ -87,7 +87,7 @@ impl<'a> Kronecker<'a> {
 
     pub(crate) fn spectrum(
         &self,
-        problem: &Problem<'_>,
+        problem: &BilinearProblem<'_>,
         rhs: MatRef<'_, f64>,
         output: usize,
     ) -> Spectrum {
@@ -116,7 +116,7 @@ impl<'a> Kronecker<'a> {
     /// fewer rows than features, those of the preconditioner would be far too small.
     pub(crate) fn evidence(
         &self,
-        problem: &Problem<'_>,
+        problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
         spectrum: &Spectrum,
     ) -> f64 {
@@ -137,7 +137,7 @@ impl<'a> Kronecker<'a> {
     /// Residual variance of a solution, on the true equations.
     fn noise(
         &self,
-        problem: &Problem<'_>,
+        problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
         spectrum: &Spectrum,
         solution: &Mat<f64>,
@@ -165,7 +165,7 @@ impl<'a> Kronecker<'a> {
     /// `Σ_w G_w M ψ_Wψ_Wᵀ + λM`.
     pub(crate) fn multiply(
         &self,
-        problem: &Problem<'_>,
+        problem: &BilinearProblem<'_>,
         matrix: MatRef<'_, f64>,
         lambda: f64,
     ) -> Mat<f64> {
@@ -187,7 +187,12 @@ impl<'a> Kronecker<'a> {
         out
     }
 
-    pub(crate) fn solve(&self, problem: &Problem<'_>, rhs: &Mat<f64>, lambda: f64) -> Mat<f64> {
+    pub(crate) fn solve(
+        &self,
+        problem: &BilinearProblem<'_>,
+        rhs: &Mat<f64>,
+        lambda: f64,
+    ) -> Mat<f64> {
         let mut solution = self.precondition(rhs.as_ref(), lambda);
         let mut residual = rhs - self.multiply(problem, solution.as_ref(), lambda);
         let mut z = self.precondition(residual.as_ref(), lambda);

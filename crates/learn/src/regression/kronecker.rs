@@ -28,7 +28,7 @@ pub(crate) struct Observation<'a> {
 }
 
 /// The data of a fit.
-pub(crate) struct Problem<'a> {
+pub(crate) struct BilinearProblem<'a> {
     pub(crate) feature_dim: usize,
     /// Task features of one output.
     pub(crate) task_dim: usize,
@@ -36,16 +36,17 @@ pub(crate) struct Problem<'a> {
     pub(crate) observations: Vec<Observation<'a>>,
 }
 
-/// A task's statistics under `φ`: its Gram matrix and, for each output, its moment.
+/// A task's sufficient statistics under a representation `φ`: its Gram matrix and, for each output,
+/// its moment.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Projected {
+pub struct ProjectedStatistics {
     /// `B_Xᵀ G_w B_X`, a packed lower triangle.
     pub gram: Vec<f64>,
     /// `B_Xᵀ b_w` of each output.
     pub moments: Vec<Vec<f64>>,
 }
 
-impl Projected {
+impl ProjectedStatistics {
     /// Of statistics that are under `φ` already.
     pub(crate) fn of(statistics: &Statistics) -> Self {
         Self {
@@ -57,7 +58,7 @@ impl Projected {
     }
 }
 
-impl<'a> Problem<'a> {
+impl<'a> BilinearProblem<'a> {
     /// The rows of the named stages (all, if `None`) and of the targets.
     pub(crate) fn new(
         data: &'a TaskData,
@@ -153,7 +154,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Every task's statistics under `φ = B_X`.
-    pub(crate) fn project(&self, representation: MatRef<'_, f64>) -> Vec<Projected> {
+    pub(crate) fn project(&self, representation: MatRef<'_, f64>) -> Vec<ProjectedStatistics> {
         let pairs = packed::len(representation.ncols());
         let products = symmetric_products(representation);
         let mut all = Vec::with_capacity(self.observations.len());
@@ -172,7 +173,7 @@ impl<'a> Problem<'a> {
                 let moment = |output| {
                     crate::linalg::apply(representation.transpose(), statistics.moment(output))
                 };
-                all.push(Projected {
+                all.push(ProjectedStatistics {
                     gram: (0..pairs).map(|pair| small[(pair, column)]).collect(),
                     moments: (0..self.outputs).map(moment).collect(),
                 });
@@ -183,7 +184,11 @@ impl<'a> Problem<'a> {
 
     /// The equations for `B` given `B_X`, ordered embedding coordinate, then task feature. Outputs
     /// share the matrix and have a right-hand side each.
-    pub(crate) fn map_equations(&self, projected: &[Projected], k: usize) -> (Mat<f64>, Mat<f64>) {
+    pub(crate) fn map_equations(
+        &self,
+        projected: &[ProjectedStatistics],
+        k: usize,
+    ) -> (Mat<f64>, Mat<f64>) {
         map_equations(self.design_matrix().as_ref(), projected, k, self.outputs)
     }
 
@@ -289,7 +294,7 @@ fn assemble(blocks: MatRef<'_, f64>, d: usize, k: usize) -> Mat<f64> {
 /// coordinate, then task feature; one right-hand side an output.
 fn map_equations(
     design: MatRef<'_, f64>,
-    projected: &[Projected],
+    projected: &[ProjectedStatistics],
     k: usize,
     outputs: usize,
 ) -> (Mat<f64>, Mat<f64>) {
@@ -326,7 +331,7 @@ fn map_equations(
 /// Equations that cannot be solved.
 pub fn ridge_map(
     features: MatRef<'_, f64>,
-    projected: &[Projected],
+    projected: &[ProjectedStatistics],
     k: usize,
     outputs: usize,
     lambda: f64,

@@ -13,7 +13,7 @@ use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
 
-/// A ridge fit.
+/// A ridge regression, its penalty chosen by marginal likelihood.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RidgeFit {
     /// The coefficients.

@@ -7,7 +7,7 @@ mod stack;
 
 pub use linear::Linear;
 pub use mlp::{Activation, Layer, Mlp};
-pub use phi::{Custom, Phi};
+pub use phi::{CustomRepresentation, Phi};
 pub(crate) use stack::Stack;
 
 pub use crate::data::Representation;

@@ -12,12 +12,12 @@ use crate::linalg;
 
 /// A representation of the user's own, followed by a linear change of coordinates.
 #[derive(Debug, Clone)]
-pub struct Custom {
+pub struct CustomRepresentation {
     inner: Arc<dyn Representation>,
     mix: Mat<f64>,
 }
 
-impl Custom {
+impl CustomRepresentation {
     /// Takes a representation as it is.
     #[must_use]
     pub fn new(inner: Arc<dyn Representation>) -> Self {
@@ -29,7 +29,7 @@ impl Custom {
     }
 }
 
-impl PartialEq for Custom {
+impl PartialEq for CustomRepresentation {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner) && self.mix == other.mix
     }
@@ -46,14 +46,14 @@ pub enum Phi {
     Mlp(Mlp),
     /// The user's own, which a file cannot hold.
     #[serde(skip)]
-    Custom(Custom),
+    Custom(CustomRepresentation),
 }
 
 impl Phi {
     /// The representation of the user's own.
     #[must_use]
     pub fn custom(representation: Arc<dyn Representation>) -> Self {
-        Self::Custom(Custom::new(representation))
+        Self::Custom(CustomRepresentation::new(representation))
     }
 
     /// The matrix, if it is one.
@@ -80,7 +80,7 @@ impl Phi {
                 Self::Linear(Linear::from_basis(linalg::product(linear.matrix(), matrix)))
             }
             Self::Mlp(mlp) => Self::Mlp(mlp.then(matrix)),
-            Self::Custom(custom) => Self::Custom(Custom {
+            Self::Custom(custom) => Self::Custom(CustomRepresentation {
                 inner: Arc::clone(&custom.inner),
                 mix: linalg::product(custom.mix.as_ref(), matrix),
             }),

@@ -15,12 +15,12 @@ use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Linear, Model, Phi};
-use crate::regression::{Observation, Problem};
+use crate::regression::{BilinearProblem, Observation};
 
 /// The penalty, as a share of what the size of the factors would suggest.
 const PENALTY_SHARE: f64 = 1e-6;
 
-/// The oracle of the last stage and its settings.
+/// Empirical risk minimisation over the last two stages, then the head of each target.
 ///
 /// ```
 /// use taskscout::train::Erm;
@@ -43,7 +43,7 @@ impl Default for Erm {
 }
 
 /// What the rows of the sources say, before any target is looked at.
-struct Joint {
+struct JointFit {
     basis: Mat<f64>,
     fit: Fit,
     notes: Vec<String>,
@@ -90,9 +90,9 @@ impl Erm {
             .any(|entry| last.contains(&entry.stage) && entry.statistics.count() > 0)
     }
 
-    fn joint(&self, data: &TaskData, context: &TrainContext) -> Result<Joint> {
+    fn joint(&self, data: &TaskData, context: &TrainContext) -> Result<JointFit> {
         self.check()?;
-        let last = Problem::new(data, Some(&last_stages(context)), TargetRows::None)?;
+        let last = BilinearProblem::new(data, Some(&last_stages(context)), TargetRows::None)?;
         if determines(&last, context.k) {
             return self.fit_sources(last, context.k, Vec::new());
         }
@@ -104,16 +104,16 @@ impl Erm {
         } else {
             Vec::new()
         };
-        let all = Problem::new(data, context.stages.as_deref(), TargetRows::None)?;
+        let all = BilinearProblem::new(data, context.stages.as_deref(), TargetRows::None)?;
         self.fit_sources(all, context.k, notes)
     }
 
     fn fit_sources(
         &self,
-        mut problem: Problem<'_>,
+        mut problem: BilinearProblem<'_>,
         k: Option<usize>,
         notes: Vec<String>,
-    ) -> Result<Joint> {
+    ) -> Result<JointFit> {
         if problem.labels() == 0 {
             return Err(Error::State(
                 "training needs data: tell the study some samples first".into(),
@@ -124,7 +124,7 @@ impl Erm {
         let coordinates = span(&problem)?;
         problem.task_dim = coordinates.first().map_or(0, Vec::len);
         let observations = problem.observations.into_iter().zip(&coordinates);
-        let problem = Problem {
+        let problem = BilinearProblem {
             observations: observations
                 .map(|(observation, features)| Observation {
                     features,
@@ -156,7 +156,7 @@ impl Erm {
                 remedy: "use a smaller k, or collect from tasks that differ more".into(),
             });
         }
-        Ok(Joint {
+        Ok(JointFit {
             basis: svd.u,
             fit,
             notes,
@@ -164,10 +164,10 @@ impl Erm {
     }
 }
 
-impl Joint {
+impl JointFit {
     /// The model with the task map, and so the targets' heads, for the finished `φ`.
     fn with_heads(self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let everything = Problem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
         let map = task_map::fit_any(&everything, self.basis.as_ref())?;
         let mut report = self.fit.report;
         report.conditions[1] = map.condition;
@@ -193,14 +193,14 @@ fn last_stages(context: &TrainContext) -> Vec<Stage> {
 }
 
 /// Whether the rows can determine a representation of rank `k`, or of any rank.
-fn determines(problem: &Problem<'_>, k: Option<usize>) -> bool {
+fn determines(problem: &BilinearProblem<'_>, k: Option<usize>) -> bool {
     let (k, d) = (k.unwrap_or(1), problem.feature_dim);
     let heads = problem.observations.len() * problem.outputs;
     heads >= k && problem.labels() + k * k >= (d + heads) * k
 }
 
 /// The coordinates of every task's features in an orthonormal basis of their span.
-fn span(problem: &Problem<'_>) -> Result<Vec<Vec<f64>>> {
+fn span(problem: &BilinearProblem<'_>) -> Result<Vec<Vec<f64>>> {
     let svd = linalg::svd(problem.design_matrix().as_ref(), "the task features")?;
     let largest = svd.s.first().copied().unwrap_or(0.0);
     let rank = svd.s.iter().filter(|&&s| s > 1e-10 * largest).count();

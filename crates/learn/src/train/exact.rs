@@ -18,14 +18,15 @@ use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
 use crate::model::{FitReport, Linear, Model};
-use crate::regression::{Problem, Projected, add_ridge};
+use crate::regression::{BilinearProblem, ProjectedStatistics, add_ridge};
 
 /// Sweeps during which `λ` still follows the evidence.
 const EVIDENCE_SWEEPS: usize = 5;
 /// Relative change of `λ` that ends the following.
 const LAMBDA_SETTLED: f64 = 0.1;
 
-/// The exact oracle and its settings.
+/// Penalised least squares over both factors, by alternating exact solves: the default training
+/// oracle.
 ///
 /// ```
 /// use taskscout::train::Exact;
@@ -82,7 +83,7 @@ impl Trainer for Exact {
 
 /// The full ridge solution of the source tasks, from which every fit to the same sources starts.
 fn sources(data: &TaskData, context: &TrainContext) -> Result<FullRidge> {
-    FullRidge::new(&Problem::new(
+    FullRidge::new(&BilinearProblem::new(
         data,
         context.stages.as_deref(),
         TargetRows::None,
@@ -90,7 +91,7 @@ fn sources(data: &TaskData, context: &TrainContext) -> Result<FullRidge> {
 }
 
 /// Refuses a `k` that the data cannot determine.
-pub(super) fn check_rank(problem: &Problem<'_>, k: usize) -> Result<()> {
+pub(super) fn check_rank(problem: &BilinearProblem<'_>, k: usize) -> Result<()> {
     let tasks = problem.observations.len() * problem.outputs;
     let limit = problem.feature_dim.min(problem.map_dim()).min(tasks);
     if k == 0 || k > limit {
@@ -138,13 +139,13 @@ impl Factors {
     }
 
     /// The penalty that the prior of these factors' size gives, before the evidence is heard.
-    pub(super) fn prior_lambda(&self, problem: &Problem<'_>, noise: f64) -> f64 {
+    pub(super) fn prior_lambda(&self, problem: &BilinearProblem<'_>, noise: f64) -> f64 {
         let known = self.unknowns().min(problem.labels()) as f64;
         (noise * known / self.penalty().max(f64::MIN_POSITIVE)).max(f64::MIN_POSITIVE)
     }
 
     /// Solves for `B` given `B_X`, then for `B_X` given `B`.
-    fn sweep(&mut self, problem: &Problem<'_>, lambda: f64) -> Result<Sweep> {
+    fn sweep(&mut self, problem: &BilinearProblem<'_>, lambda: f64) -> Result<Sweep> {
         let projected = problem.project(self.representation.as_ref());
         let map = map_step(problem, &projected, self.map.nrows(), lambda)?;
         self.map.copy_from(&map.factor);
@@ -166,7 +167,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// The model in normal form.
-    pub(crate) fn into_model(self, problem: &Problem<'_>) -> Result<Model> {
+    pub(crate) fn into_model(self, problem: &BilinearProblem<'_>) -> Result<Model> {
         let Factors {
             representation,
             map,
@@ -218,13 +219,13 @@ struct Sweep {
 impl Sweep {
     /// Effective parameters of both factors; rotations between them change nothing, so `k²` of
     /// them are not there.
-    fn freedom(&self, problem: &Problem<'_>, k: usize) -> f64 {
+    fn freedom(&self, problem: &BilinearProblem<'_>, k: usize) -> f64 {
         let both = self.representation.freedom(1) + self.map.freedom(problem.outputs);
         (both - (k * k) as f64).clamp(1.0, problem.labels() as f64)
     }
 
     /// Approximate log marginal likelihood, the two factors taken as independent.
-    fn evidence(&self, problem: &Problem<'_>, objective: f64) -> f64 {
+    fn evidence(&self, problem: &BilinearProblem<'_>, objective: f64) -> f64 {
         let labels = problem.labels() as f64;
         let volume = self.representation.volume(1) + self.map.volume(problem.outputs);
         -0.5 * (labels * (objective / labels).ln() + volume)
@@ -258,7 +259,7 @@ impl Exact {
         context: &TrainContext,
     ) -> Result<Model> {
         self.check()?;
-        let problem = Problem::new(data, context.stages.as_deref(), context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
         if problem.labels() == 0 {
             return Err(Error::State(
                 "training needs data: tell the study some samples first".into(),
@@ -277,7 +278,7 @@ impl Exact {
     /// The representation of one fold: so near to the optimum as the start is, one step is enough
     /// to rank predictors.
     fn fold(&self, sources: &FullRidge, data: &TaskData, context: &TrainContext) -> Result<Linear> {
-        let problem = Problem::new(data, context.stages.as_deref(), context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
         let start = sources.with_targets(data, context.targets)?;
         let factors = start.truncate(context.k.unwrap_or(1))?;
         let lambda = self
@@ -293,7 +294,12 @@ impl Exact {
     }
 
     /// Alternates from a start until the objective stops falling.
-    pub(crate) fn refine(&self, problem: &Problem<'_>, start: Factors, noise: f64) -> Result<Fit> {
+    pub(crate) fn refine(
+        &self,
+        problem: &BilinearProblem<'_>,
+        start: Factors,
+        noise: f64,
+    ) -> Result<Fit> {
         let mut factors = start;
         let k = factors.map.nrows();
         let unknowns = factors.unknowns() as f64;
@@ -356,8 +362,8 @@ impl Exact {
 
 /// `B` given `B_X`.
 fn map_step(
-    problem: &Problem<'_>,
-    projected: &[Projected],
+    problem: &BilinearProblem<'_>,
+    projected: &[ProjectedStatistics],
     k: usize,
     lambda: f64,
 ) -> Result<HalfStep> {
@@ -381,7 +387,7 @@ fn map_step(
 
 /// `B_X` given `B`.
 fn representation_step(
-    problem: &Problem<'_>,
+    problem: &BilinearProblem<'_>,
     map: MatRef<'_, f64>,
     lambda: f64,
 ) -> Result<HalfStep> {

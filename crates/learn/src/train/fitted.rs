@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::guard::Candidate;
 use crate::data::{Stage, TargetRows};
 use crate::error::Result;
-use crate::model::{Model, Phi, Start};
+use crate::model::{Model, Phi, WarmStart};
 
 /// What a trainer may see and must honour.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct TrainContext {
     /// What all random draws of the fit derive from.
     pub seed: u64,
     /// What was learnt earlier, to start from.
-    pub start: Option<Arc<Start>>,
+    pub start: Option<Arc<WarmStart>>,
     /// The targets to propose predictors for; a model alone is enough where there are none.
     pub propose: Vec<usize>,
     /// What earlier fits learnt from targets' rows alone.
@@ -59,10 +59,10 @@ impl TrainContext {
     }
 }
 
-/// A target, the rows that were used, and how many it had in all.
+/// The key of a cached fit: a target, the rows that were used, and how many it had in all.
 pub type MemoKey = (usize, TargetRows, usize);
 
-/// What was learnt from targets' rows alone. These rows change less often than the rest, so a study keeps it from one fit
+/// A cache of what was learnt from targets' rows alone. These rows change less often than the rest, so a study keeps it from one fit
 /// to the next; clones share what they know.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
@@ -119,7 +119,7 @@ pub struct TrainerNeeds {
     pub rows: bool,
     /// An earlier fit to start from; such a trainer fills [`Model::start`].
     pub start: bool,
-    /// Room for more directions than there are features: a matrix has no more, a network may.
+    /// Whether there may be more directions than features: a matrix has no more, a network may.
     pub wide: bool,
 }
 

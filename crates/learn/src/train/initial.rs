@@ -9,7 +9,7 @@ use super::exact::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;
-use crate::regression::Problem;
+use crate::regression::BilinearProblem;
 use crate::regression::RidgeSolver;
 use crate::regression::{Kronecker, Roots};
 
@@ -27,7 +27,7 @@ pub(crate) struct FullRidge {
 
 impl FullRidge {
     /// Solves `min Σ_w ‖y − ψᵀ M ψ_W‖² + λ‖M‖²` for the largest evidence of `λ`.
-    pub(super) fn new(problem: &Problem<'_>) -> Result<Self> {
+    pub(super) fn new(problem: &BilinearProblem<'_>) -> Result<Self> {
         let (d, p) = (problem.feature_dim, problem.task_dim);
         let mut gram = vec![0.0; linalg::packed::len(d)];
         for observation in &problem.observations {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     /// `Σ ψ_Wψ_Wᵀ ⊗ G_w + λ` and `Σ ψ_W ⊗ b_w`, densely.
-    fn dense(problem: &Problem<'_>, lambda: f64) -> (Mat<f64>, Mat<f64>) {
+    fn dense(problem: &BilinearProblem<'_>, lambda: f64) -> (Mat<f64>, Mat<f64>) {
         let (mut matrix, mut rhs) = (Mat::<f64>::zeros(D * P, D * P), Mat::<f64>::zeros(D * P, 1));
         for observation in &problem.observations {
             let (gram, psi) = (observation.statistics.gram_matrix(), observation.features);
@@ -230,7 +230,7 @@ mod tests {
         (matrix, rhs)
     }
 
-    fn reference(problem: &Problem<'_>, lambda: f64) -> Mat<f64> {
+    fn reference(problem: &BilinearProblem<'_>, lambda: f64) -> Mat<f64> {
         let (matrix, rhs) = dense(problem, lambda);
         let solution = linalg::cholesky(matrix.as_ref(), "a test")
             .unwrap()
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn with_equal_inputs_the_start_is_the_dense_ridge_solution() {
         let data = sources(7, true);
-        let problem = Problem::new(&data, None, TargetRows::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, TargetRows::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let rhs = kronecker.right_hand_side(&problem, 0);
@@ -274,14 +274,15 @@ mod tests {
             data.add(&features, &features, Stage::WarmUp, 0, &samples)
                 .unwrap();
         }
-        let full = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        let full =
+            FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
         assert!((0.7..1.4).contains(&full.noise), "{}", full.noise);
     }
 
     #[test]
     fn with_unequal_inputs_it_is_near_in_the_metric_of_the_data() {
         let data = sources(9, false);
-        let problem = Problem::new(&data, None, TargetRows::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, TargetRows::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let rhs = kronecker.right_hand_side(&problem, 0);
@@ -300,7 +301,7 @@ mod tests {
     #[test]
     fn the_product_by_tasks_is_the_dense_product() {
         let data = sources(9, false);
-        let problem = Problem::new(&data, None, TargetRows::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, TargetRows::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let values = normals(D * P, &mut derive(2, Purpose::Test, &[]));
@@ -319,7 +320,7 @@ mod tests {
         let target = data.add_target("t", vec![0.0, 0.0, 0.0, 1.0]).unwrap();
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let problem = Problem::new(&data, None, TargetRows::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, TargetRows::None).unwrap();
         let full = FullRidge::new(&problem)
             .unwrap()
             .with_targets(&data, TargetRows::All)
@@ -348,7 +349,8 @@ mod tests {
         let target = data.add_target("t", vec![0.0, 0.0, 0.0, 1.0]).unwrap();
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let alone = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        let alone =
+            FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
         assert!(
             linalg::column(alone.matrix.as_ref(), 3)
                 .iter()
@@ -373,7 +375,8 @@ mod tests {
         let target = data.add_target("t", vec![0.5, 0.0, 0.0, 0.0]).unwrap();
         let rows = Samples::new(normals(3 * D, rng), D, normals(3, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let alone = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        let alone =
+            FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
         let both = alone.with_targets(&data, TargetRows::All).unwrap();
         assert_eq!(both.matrix, alone.matrix);
     }
@@ -386,7 +389,8 @@ mod tests {
         let target = data.add_target("t", vec![0.0, 0.0, 0.0, 0.5]).unwrap();
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let alone = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        let alone =
+            FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
         let both = alone.with_targets(&data, TargetRows::All).unwrap();
         let statistics = data.target_statistics(target, TargetRows::All).unwrap();
         let own = crate::train::ridge(&statistics, 0).unwrap().coefficients;
@@ -407,7 +411,8 @@ mod tests {
         let target = data.add_target("t", vec![0.0, 0.0, 0.0, 1.0]).unwrap();
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let alone = FullRidge::new(&Problem::new(&data, None, TargetRows::None).unwrap()).unwrap();
+        let alone =
+            FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
         let both = alone.with_targets(&data, TargetRows::All).unwrap();
         let factors = both.truncate(1).unwrap();
         let product = linalg::product(factors.representation.as_ref(), factors.map.as_ref());

@@ -1,4 +1,4 @@
-//! Training oracles: from statistics to a shared representation and a task map.
+//! Training oracles, the estimation methods: from statistics to a shared representation and a task map.
 //!
 //! | oracle | what it does |
 //! |---|---|
@@ -30,11 +30,11 @@ pub use exact::Exact;
 pub use fitted::{Fitted, FoldFit, Memo, MemoKey, TrainContext, TrainerNeeds};
 pub use guard::{Candidate, Choice, Head, Predictor, PredictorKind};
 pub use mllam::Mllam;
-pub use pooled::{FeatureSet, Pooled, PooledOver};
+pub use pooled::{FeatureSet, Pooled, PooledOnNetwork};
 pub use staged::Staged;
 pub use task_map::task_map;
 
-pub use crate::regression::{Belief, Projected, RidgeFit, ridge, ridge_map};
+pub use crate::regression::{Belief, ProjectedStatistics, RidgeFit, ridge, ridge_map};
 
 use crate::data::TaskData;
 use crate::error::Result;

@@ -3,7 +3,7 @@
 use super::exact::Exact;
 use super::initial::FullRidge;
 use crate::error::{Error, Result};
-use crate::regression::Problem;
+use crate::regression::BilinearProblem;
 
 /// Sweeps of a trial fit: enough for the evidence to tell ranks apart.
 const TRIAL_SWEEPS: usize = 8;
@@ -11,7 +11,11 @@ const TRIAL_SWEEPS: usize = 8;
 const PATIENCE: usize = 2;
 
 /// The `k` of largest marginal likelihood, tried from 1 upwards.
-pub(crate) fn choose(oracle: &Exact, problem: &Problem<'_>, start: &FullRidge) -> Result<usize> {
+pub(crate) fn choose(
+    oracle: &Exact,
+    problem: &BilinearProblem<'_>,
+    start: &FullRidge,
+) -> Result<usize> {
     let tasks = problem.observations.len() * problem.outputs;
     let limit = problem.feature_dim.min(problem.map_dim()).min(tasks);
     let trial = Exact {

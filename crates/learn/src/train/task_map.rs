@@ -11,7 +11,7 @@ use crate::data::{Stage, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Linear, TaskMap};
-use crate::regression::Problem;
+use crate::regression::BilinearProblem;
 
 /// Fits the task map of a representation to data of the given stages (all if `None`) and targets.
 ///
@@ -23,7 +23,7 @@ pub fn task_map(
     stages: Option<&[Stage]>,
     targets: TargetRows,
 ) -> Result<TaskMap> {
-    let problem = Problem::new(data, stages, targets)?;
+    let problem = BilinearProblem::new(data, stages, targets)?;
     let matrix = fit(&problem, representation.matrix())?;
     Ok(TaskMap::new(matrix, problem.task_dim))
 }
@@ -37,7 +37,7 @@ pub(super) struct MapFit {
     pub(super) condition: f64,
 }
 
-fn fit(problem: &Problem<'_>, representation: MatRef<'_, f64>) -> Result<Mat<f64>> {
+fn fit(problem: &BilinearProblem<'_>, representation: MatRef<'_, f64>) -> Result<Mat<f64>> {
     let (rank, needed) = (spanned(problem)?, problem.task_dim);
     if rank < needed {
         return Err(Error::RankDeficient {
@@ -52,18 +52,25 @@ fn fit(problem: &Problem<'_>, representation: MatRef<'_, f64>) -> Result<Mat<f64
 
 /// The map of the tasks that there are, whether or not they span the task features: what no task
 /// has shown is 0.
-pub(super) fn fit_any(problem: &Problem<'_>, representation: MatRef<'_, f64>) -> Result<MapFit> {
+pub(super) fn fit_any(
+    problem: &BilinearProblem<'_>,
+    representation: MatRef<'_, f64>,
+) -> Result<MapFit> {
     let complete = spanned(problem)? == problem.task_dim;
     solve(problem, representation, if complete { 0.0 } else { UNSEEN })
 }
 
 /// Dimensions of the task features that the tasks span.
-fn spanned(problem: &Problem<'_>) -> Result<usize> {
+fn spanned(problem: &BilinearProblem<'_>) -> Result<usize> {
     let tasks = linalg::svd(problem.design_matrix().as_ref(), "the task features")?;
     Ok(tasks.s.iter().filter(|&&s| s > 1e-10 * tasks.s[0]).count())
 }
 
-fn solve(problem: &Problem<'_>, representation: MatRef<'_, f64>, share: f64) -> Result<MapFit> {
+fn solve(
+    problem: &BilinearProblem<'_>,
+    representation: MatRef<'_, f64>,
+    share: f64,
+) -> Result<MapFit> {
     let (k, p) = (representation.ncols(), problem.task_dim);
     let projected = problem.project(representation);
     let (mut matrix, rhs) = problem.map_equations(&projected, k);

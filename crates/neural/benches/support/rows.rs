@@ -8,7 +8,7 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::features::FeatureMap;
-use taskscout::model::{Activation, Layer, Mlp, Model, Representation as _, Start, TaskMap};
+use taskscout::model::{Activation, Layer, Mlp, Model, Representation as _, TaskMap, WarmStart};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::task::Task;
@@ -132,7 +132,7 @@ impl Rows {
     }
 
     /// A network and a task map, always the same: uniform, as PyTorch starts.
-    pub(crate) fn start(&self) -> Result<Start> {
+    pub(crate) fn start(&self) -> Result<WarmStart> {
         let mut rng = derive(0, Purpose::Weights, &[]);
         let mut uniform = |rows: usize, columns: usize, inputs: usize| {
             let bound = 1.0 / (inputs as f64).sqrt();
@@ -148,7 +148,7 @@ impl Rows {
         let layers = layers.collect();
         let k = self.widths[self.widths.len() - 1];
         let map = uniform(k, FEATURES, FEATURES);
-        Ok(Start {
+        Ok(WarmStart {
             representation: Mlp::new(layers, Activation::Relu)?.into(),
             map: Some(TaskMap::new(map, FEATURES)),
         })

@@ -165,8 +165,8 @@ impl Active {
     }
 }
 
-/// Whether exploration looks at the whole space: with k near its dimension, its directions are all
-/// worth the same look.
+/// Whether exploration looks at the whole space: with k near its dimension, all of its directions are
+/// needed.
 pub(super) fn looks_everywhere(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> bool {
     2 * knowledge.model.dim() >= context.features.dim()
 }
@@ -283,7 +283,7 @@ fn optimum(
 }
 
 /// The gap to solve to. In a continuous space every further step adds a task, and switching tasks
-/// costs more than the last percent of a design is worth.
+/// costs more than the last percent of a design gains.
 fn tolerance(context: &PlanContext<'_>) -> f64 {
     if context.space.count().is_some() {
         1e-4

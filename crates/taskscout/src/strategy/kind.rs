@@ -20,8 +20,8 @@ pub enum StrategyKind {
     DiscreteL1,
     /// The same with the smallest sum of squares.
     DiscreteL2,
-    /// Tasks of a finite space that share features with targets whose own are known, by how much of
-    /// the doubt about the targets their rows take away; from the first round on.
+    /// Tasks of a finite space that share features with targets whose own are known, by how much
+    /// their rows lower the variance of the targets; from the first round on.
     Related,
 }
 

@@ -9,7 +9,7 @@
 //! | `discrete-l1`, `discrete-l2` | warm-up, then tasks of a finite space by their relevance to the target |
 
 mod active;
-mod config;
+mod active_limits;
 mod context;
 mod decision;
 mod discrete;
@@ -20,14 +20,14 @@ mod plan;
 mod related;
 pub mod schedule;
 mod stored;
-mod within;
+mod strategy_config;
 
-pub use config::{Exploit, Given, StrategyConfig};
 pub use context::{Knowledge, Nearest, PlanContext};
 pub use decision::Decision;
 pub use kind::StrategyKind;
 pub use plan::{Plan, PlanItem, TaskDesign};
 pub use schedule::{Split, WarmUp};
+pub use strategy_config::{Exploit, Given, StrategyConfig};
 
 use crate::error::Result;
 

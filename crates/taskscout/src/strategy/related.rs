@@ -140,7 +140,7 @@ fn related_items(
         stage: Stage::Exploit,
         similarity: similarity(&candidates[index].features),
         reason: format!(
-            "related to the target: {:.0} % of the rows that take doubt about it away",
+            "related to the target: {:.0} % of the rows that lower its variance",
             100.0 * rows[index] as f64 / budget.max(1) as f64
         ),
     };

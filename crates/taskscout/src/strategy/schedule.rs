@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 #[serde(tag = "kind", rename_all = "kebab-case", try_from = "RawSplit")]
 pub enum Split {
     /// As the paper, but never less exploration than a share of `0.7^j` in the `j`-th round after
-    /// the warm-up: what a young estimate takes for the target's task is not yet worth most of a
+    /// the warm-up: what a young estimate takes for the target's task does not yet deserve most of a
     /// round.
     #[default]
     Fading,

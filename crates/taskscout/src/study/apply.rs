@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
-use super::fits::{Cache, STARTS_KEPT, Start};
+use super::fits::{Cache, KeptStart, STARTS_KEPT};
 use super::{Progress, Study, StudyConfig, TrackedItem};
 use crate::data::{Batch, Rows, Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
@@ -290,10 +290,11 @@ impl Study {
             self.exploration.clone_from(&planned.exploration);
         }
         let version = self.data.version();
-        self.starts.extend(planned.start.iter().map(|start| Start {
-            version,
-            start: Arc::new(start.clone()),
-        }));
+        self.starts
+            .extend(planned.start.iter().map(|start| KeptStart {
+                version,
+                start: Arc::new(start.clone()),
+            }));
         let surplus = self.starts.len().saturating_sub(STARTS_KEPT);
         self.starts.drain(..surplus);
         self.rounds += 1;
@@ -338,7 +339,7 @@ impl Study {
         self.exploration.clone_from(&course.exploration);
         let starts = course.starts.iter();
         self.starts = starts
-            .map(|(version, start)| Start {
+            .map(|(version, start)| KeptStart {
                 version: *version,
                 start: Arc::new(start.clone()),
             })

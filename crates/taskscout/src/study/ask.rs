@@ -6,7 +6,7 @@ use std::sync::Arc;
 use faer::Mat;
 
 use super::event::Planned;
-use super::within::Room;
+use super::limits::Remaining;
 use super::{Progress, Study, TrackedItem};
 use crate::data::Stage;
 use crate::error::{Error, Result};
@@ -116,11 +116,13 @@ impl Study {
         let left = |task: &Task| self.left(task, available, &under_way);
         let limited = available.is_some() || collection.is_limited();
         let available: Option<Available<'_>> = limited.then_some(&left);
-        let room = match available {
-            Some(available) => Room::of(&self.config.space, available)?,
+        let remaining = match available {
+            Some(available) => Remaining::of(&self.config.space, available)?,
             None => None,
         };
-        let budget = room.as_ref().map_or(asked, |room| asked.min(room.total()));
+        let budget = remaining
+            .as_ref()
+            .map_or(asked, |remaining| asked.min(remaining.total()));
         let built = self.config.strategy.build();
         let strategy: &dyn Strategy = match &self.config.own_strategy {
             Some(own) => own.get()?,
@@ -154,8 +156,8 @@ impl Study {
             targets: self.known_targets(),
             rows: self.rows_to_come(&under_way),
         };
-        let decision = match room {
-            Some(room) => round.decide_within(budget, asked, room)?,
+        let decision = match remaining {
+            Some(remaining) => round.decide_within(budget, asked, remaining)?,
             None => round.decide_unlisted(budget, available)?,
         };
         let decision = round.affordable(decision, to_spend, &left)?;

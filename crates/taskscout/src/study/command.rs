@@ -174,7 +174,7 @@ impl Study {
     ///
     /// In a finite space designs are solved again within the limits, over the tasks that have
     /// something left. If all tasks together have less than the budget, the plan holds all of it, and
-    /// [`Plan::short`] says how much is missing. With room enough the plan is that of [`Study::ask`].
+    /// [`Plan::short`] says how much is missing. Where tasks have enough left, the plan is that of [`Study::ask`].
     ///
     /// In an infinite space limits come to bear on the tasks of the plan only: what one cannot give
     /// goes to the others in proportion, and what none of them can is missing.

@@ -1,4 +1,4 @@
-//! Plans that are worth what they cost: fewer tasks with more samples each.
+//! Plans with costs: fewer tasks with more samples each.
 //!
 //! A strategy decides as if switches were free. Each stage's part of that plan is then a campaign over the
 //! tasks that it named ([`Campaign`]): tasks go while that pays, and those that stay get whole episodes.
@@ -16,12 +16,12 @@ use crate::strategy::outputs::outputs;
 use crate::strategy::{Decision, PlanItem};
 
 /// A stage's part of a plan.
-struct Part {
+struct ItemPart {
     stage: Stage,
     items: Vec<PlanItem>,
 }
 
-impl Part {
+impl ItemPart {
     fn samples(&self) -> usize {
         self.items.iter().map(|item| item.n).sum()
     }
@@ -46,7 +46,7 @@ impl Round<'_> {
             least,
             collection.max_tasks,
         );
-        let total = parts.iter().map(Part::samples).sum::<usize>().max(1) as f64;
+        let total = parts.iter().map(ItemPart::samples).sum::<usize>().max(1) as f64;
         let mut tasks = collection.max_tasks.unwrap_or(usize::MAX);
         let mut items = Vec::new();
         for (index, part) in parts.iter().enumerate() {
@@ -75,14 +75,14 @@ impl Round<'_> {
     /// A stage's part within a cost and a number of tasks.
     fn part_within(
         &self,
-        part: &Part,
+        part: &ItemPart,
         cost: f64,
         cap: usize,
         left: Available<'_>,
     ) -> Result<Vec<PlanItem>> {
         let collection = &self.study.config.collection;
         let episode = collection.episode;
-        let room: Vec<Option<usize>> = part
+        let capacities: Vec<Option<usize>> = part
             .items
             .iter()
             .map(|item| left(&item.task).map(|left| left / episode))
@@ -93,11 +93,11 @@ impl Round<'_> {
             .as_ref()
             .is_none_or(|known| outputs(known.model) == 1);
         let budget = cost / collection.unit();
-        let campaign = one_output.then(|| self.campaign(part, budget, cap, &room));
+        let campaign = one_output.then(|| self.campaign(part, budget, cap, &capacities));
         let units = match campaign {
             Some(Ok(units)) => units,
             // Too few tasks for all directions: those that the strategy gave most.
-            _ => self.heaviest(part, budget, cap, &room)?,
+            _ => self.heaviest(part, budget, cap, &capacities)?,
         };
         let items = part.items.iter().zip(units).filter(|(_, units)| *units > 0);
         Ok(items
@@ -111,10 +111,10 @@ impl Round<'_> {
     /// Episodes of each task that serve the stage best.
     fn campaign(
         &self,
-        part: &Part,
+        part: &ItemPart,
         budget: f64,
         cap: usize,
-        room: &[Option<usize>],
+        capacities: &[Option<usize>],
     ) -> Result<Vec<usize>> {
         let collection = &self.study.config.collection;
         let (rows, dim) = self.embeddings(part);
@@ -127,7 +127,7 @@ impl Round<'_> {
             switch_cost: collection.switch_cost / collection.unit(),
             max_tasks: (cap < usize::MAX).then_some(cap),
             min_samples: collection.smallest_units(),
-            capacities: Some(room),
+            capacities: Some(capacities),
             ..Campaign::new(Criterion::Trace, Need::Moment(need.as_ref()), budget)
         };
         let mut units = vec![0; part.items.len()];
@@ -140,7 +140,7 @@ impl Round<'_> {
     }
 
     /// What tasks teach, row-major: embeddings of the model, or task features before there is one.
-    fn embeddings(&self, part: &Part) -> (Vec<f64>, usize) {
+    fn embeddings(&self, part: &ItemPart) -> (Vec<f64>, usize) {
         let features = &self.study.config.task_features;
         let rows = part
             .items
@@ -180,17 +180,17 @@ impl Round<'_> {
     /// As many of the heaviest tasks as the budget pays, with shares as the strategy gave them.
     fn heaviest(
         &self,
-        part: &Part,
+        part: &ItemPart,
         budget: f64,
         cap: usize,
-        room: &[Option<usize>],
+        capacities: &[Option<usize>],
     ) -> Result<Vec<usize>> {
         let collection = &self.study.config.collection;
         let (smallest, switch) = (
             collection.smallest_units(),
             collection.switch_cost / collection.unit(),
         );
-        let most = |row: usize| room[row].unwrap_or(usize::MAX);
+        let most = |row: usize| capacities[row].unwrap_or(usize::MAX);
         let mut order: Vec<usize> = (0..part.items.len())
             .filter(|&row| most(row) >= smallest)
             .collect();
@@ -213,12 +213,12 @@ impl Round<'_> {
 }
 
 /// The items of each stage, in the order of the stages.
-fn by_stage(items: Vec<PlanItem>) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn by_stage(items: Vec<PlanItem>) -> Vec<ItemPart> {
+    let mut parts: Vec<ItemPart> = Vec::new();
     for item in items {
         match parts.iter_mut().find(|part| part.stage == item.stage) {
             Some(part) => part.items.push(item),
-            None => parts.push(Part {
+            None => parts.push(ItemPart {
                 stage: item.stage,
                 items: vec![item],
             }),
@@ -228,9 +228,14 @@ fn by_stage(items: Vec<PlanItem>) -> Vec<Part> {
 }
 
 /// The parts that can pay a task, once the lightest others have given way.
-fn worth_a_task(mut parts: Vec<Part>, budget: f64, least: f64, most: Option<usize>) -> Vec<Part> {
+fn worth_a_task(
+    mut parts: Vec<ItemPart>,
+    budget: f64,
+    least: f64,
+    most: Option<usize>,
+) -> Vec<ItemPart> {
     loop {
-        let total = parts.iter().map(Part::samples).sum::<usize>().max(1) as f64;
+        let total = parts.iter().map(ItemPart::samples).sum::<usize>().max(1) as f64;
         let lightest = (0..parts.len()).min_by_key(|&index| parts[index].samples());
         let Some(lightest) = lightest.filter(|_| parts.len() > 1) else {
             return parts;

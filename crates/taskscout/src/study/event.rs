@@ -89,7 +89,7 @@ pub enum Event {
         /// What.
         text: String,
     },
-    /// All that was told so far became final: it takes less room, and cannot be retracted any more.
+    /// All that was told so far became final: it takes less memory, and cannot be retracted any more.
     Settled,
     /// What a settled study, or one saved by an earlier version, begins with.
     Carried {
@@ -110,7 +110,7 @@ pub struct Planned {
     /// The exploration design in use from now on, if another.
     pub exploration: Option<TaskDesign>,
     /// What fits of newer data start from, for oracles that can use it.
-    pub start: Option<model::Start>,
+    pub start: Option<model::WarmStart>,
 }
 
 /// Data that became final.
@@ -152,7 +152,7 @@ pub struct Course {
     /// The exploration design in use.
     pub exploration: Option<TaskDesign>,
     /// What fits start from, with the number of batches that it was learnt from.
-    pub starts: Vec<(u64, model::Start)>,
+    pub starts: Vec<(u64, model::WarmStart)>,
     /// What was written down.
     pub notes: Vec<String>,
 }

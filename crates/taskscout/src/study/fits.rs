@@ -7,7 +7,7 @@ use super::identify::KnownFamily;
 use super::{Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
-use crate::identify::{Found, Identified, Misfit};
+use crate::identify::{Identified, IdentifiedTarget, Misfit};
 use crate::model::{self, Model, Phi};
 use crate::train::{
     Candidate, Choice, Fitted, FoldFit, Memo, TrainContext, Trainer, guard, propose,
@@ -16,10 +16,10 @@ use crate::train::{
 /// A representation that fits of newer data start from. Part of the state, because the models that
 /// follow depend on it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Start {
+pub(super) struct KeptStart {
     /// The version of the data that it was learnt from.
     pub(super) version: u64,
-    pub(super) start: Arc<model::Start>,
+    pub(super) start: Arc<model::WarmStart>,
 }
 
 /// Starts kept: the newest serves the next data, the one before serves those it was learnt from.
@@ -67,7 +67,7 @@ pub(super) struct Cache {
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
-    pub(super) members: Mutex<HashMap<(usize, bool), (u64, Found)>>,
+    pub(super) members: Mutex<HashMap<(usize, bool), (u64, IdentifiedTarget)>>,
 }
 
 impl Cache {
@@ -84,7 +84,7 @@ impl Clone for Cache {
 
 impl Study {
     /// What fits of newer data may start from, for oracles that can use it.
-    pub(super) fn next_start(&self) -> Result<Option<model::Start>> {
+    pub(super) fn next_start(&self) -> Result<Option<model::WarmStart>> {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
         if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.needs().start {
@@ -95,7 +95,7 @@ impl Study {
             other => other?,
         };
         // A representation of the user's own cannot be written to a file, which a study must be.
-        let lasting = |start: &model::Start| !matches!(start.representation, Phi::Custom(_));
+        let lasting = |start: &model::WarmStart| !matches!(start.representation, Phi::Custom(_));
         Ok(model.start.clone().filter(lasting))
     }
 
@@ -145,7 +145,7 @@ impl Study {
     }
 
     /// What a fit of a version of the data starts from: the newest of what was learnt before it.
-    fn start_of(&self, version: u64) -> Option<Arc<model::Start>> {
+    fn start_of(&self, version: u64) -> Option<Arc<model::WarmStart>> {
         let earlier = self
             .starts
             .iter()

@@ -7,7 +7,7 @@ use crate::data::{Stage, Statistics, TargetRows};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{Family, Found, Identified, Search, is_solvable};
+use crate::identify::{Family, Identified, IdentifiedTarget, Search, is_solvable};
 use crate::linalg;
 use crate::model::{Model, Phi, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
@@ -16,7 +16,7 @@ use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
-use crate::train::propose::Member;
+use crate::train::propose::FamilyMember;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.
@@ -73,7 +73,7 @@ impl Study {
         rows: TargetRows,
         phi: &Phi,
         stable: bool,
-    ) -> Result<Option<Member>> {
+    ) -> Result<Option<FamilyMember>> {
         if !self.can_identify(target) {
             return Ok(None);
         }
@@ -87,10 +87,10 @@ impl Study {
                 TargetRows::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
-                    search.roughly(&statistics, &mut self.finder(target, part))?
+                    search.identify_function_roughly(&statistics, &mut self.finder(target, part))?
                 }
             };
-            return Ok(Some(Member {
+            return Ok(Some(FamilyMember {
                 identified: found.identified,
                 beliefs: found.beliefs,
                 basis: None,
@@ -109,10 +109,10 @@ impl Study {
         let statistics = under.target_statistics(target, rows)?;
         let (search, mut rng) = (self.search(&family), self.finder(target, rows));
         let found = match rows {
-            TargetRows::All => search.closely(&statistics, &mut rng)?,
-            _ => search.roughly(&statistics, &mut rng)?,
+            TargetRows::All => search.identify_function(&statistics, &mut rng)?,
+            _ => search.identify_function_roughly(&statistics, &mut rng)?,
         };
-        Ok(Some(Member {
+        Ok(Some(FamilyMember {
             identified: found.identified,
             beliefs: found.beliefs,
             basis: Some(phi.clone()),
@@ -136,7 +136,12 @@ impl Study {
     }
 
     /// What all rows of a target say, kept for this version of the data.
-    fn known_member(&self, target: usize, stable: bool, search: &Search<'_>) -> Result<Found> {
+    fn known_member(
+        &self,
+        target: usize,
+        stable: bool,
+        search: &Search<'_>,
+    ) -> Result<IdentifiedTarget> {
         let key = (target, stable);
         let version = self.data.version();
         let lock = || {
@@ -151,7 +156,7 @@ impl Study {
             return Ok(known.clone());
         }
         let rows = self.data.target_statistics(target, TargetRows::All)?;
-        let found = search.closely(&rows, &mut self.finder(target, TargetRows::All))?;
+        let found = search.identify_function(&rows, &mut self.finder(target, TargetRows::All))?;
         lock().insert(key, (version, found.clone()));
         Ok(found)
     }

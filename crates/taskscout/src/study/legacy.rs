@@ -20,11 +20,11 @@ use crate::strategy::{PlanItem, TaskDesign};
 pub(super) struct Legacy {
     config: StudyConfig,
     data: Data,
-    items: Vec<Item>,
+    items: Vec<StoredProgress>,
     rounds: usize,
     exploration: Option<Design>,
     #[serde(default)]
-    starts: Vec<Start>,
+    starts: Vec<StoredStart>,
 }
 
 #[derive(Deserialize)]
@@ -35,14 +35,14 @@ struct Data {
     task_dim: usize,
     #[serde(default)]
     keeps_rows: bool,
-    sources: Vec<Source>,
-    targets: Vec<Target>,
+    sources: Vec<StoredSource>,
+    targets: Vec<StoredTarget>,
     version: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Source {
+struct StoredSource {
     task: Vec<f64>,
     features: Vec<f64>,
     stage: Stage,
@@ -54,7 +54,7 @@ struct Source {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Target {
+struct StoredTarget {
     #[expect(dead_code, reason = "the settings name targets, too")]
     name: String,
     #[expect(dead_code, reason = "they follow from the settings")]
@@ -66,15 +66,15 @@ struct Target {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Item {
-    item: Planned,
+struct StoredProgress {
+    item: StoredItem,
     round: usize,
     progress: Collected,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Planned {
+struct StoredItem {
     id: u64,
     task: Vec<f64>,
     n: usize,
@@ -93,9 +93,9 @@ enum Collected {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
+struct StoredStart {
     version: u64,
-    start: model::Start,
+    start: model::WarmStart,
 }
 
 impl Legacy {
@@ -182,9 +182,9 @@ fn batch(statistics: Statistics, rows: Option<Rows>, keeps_rows: bool) -> Batch 
     Batch::Statistics(statistics)
 }
 
-impl Item {
+impl StoredProgress {
     fn tracked(self, space: &Space) -> Result<TrackedItem> {
-        let Planned {
+        let StoredItem {
             id,
             task,
             n,

@@ -18,9 +18,9 @@ mod fits;
 mod identify;
 mod knowledge;
 mod legacy;
+mod limits;
 mod misfit;
 mod snapshot;
-mod within;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub use command::Command;
 pub use config::{External, Oracle, StudyConfig};
 pub use event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
 pub use file::StudyFile;
-use fits::{Cache, Start};
+use fits::{Cache, KeptStart};
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ pub struct Study {
     items: Vec<TrackedItem>,
     rounds: usize,
     exploration: Option<TaskDesign>,
-    starts: Vec<Start>,
+    starts: Vec<KeptStart>,
     notes: Vec<String>,
     cache: Cache,
 }

@@ -1,6 +1,6 @@
 //! Designs for samples of several outputs, whose atoms have rank `p`.
 //!
-//! A row that tells `p` numbers at once, `y_o = φᵀ B_o ψ_W(w) + ξ_o`, is worth `C_w C_wᵀ` with the block
+//! A row of `p` numbers, `y_o = φᵀ B_o ψ_W(w) + ξ_o`, has the information `C_w C_wᵀ` with the block
 //! `C_w = [B_1 ψ … B_p ψ]`, and what a target needs sums over outputs, `A = Σ_o c_0o c_0oᵀ`. The score of
 //! a task is `tr(Cᵀ H C) = ψᵀ (Σ_o B_oᵀ H B_o) ψ`, still a quadratic form of its features: the best atom of
 //! a space and the bound that follows from it serve as they do for one output. Only the weights of the
@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use faer::{Mat, MatRef};
 
 use super::candidates::{Candidates, check_limits};
-use super::frank_wolfe::{self, Atom, Key, Source};
+use super::frank_wolfe::{self, AtomSource, CandidateAtom, Key};
 use super::listed::Listed;
 use super::problem::assemble;
 use super::searched::{Searched, embeddings};
@@ -28,7 +28,7 @@ use crate::linalg;
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use gather::gather;
-use table::Table;
+use table::BlockTable;
 pub(super) use table::spanning;
 
 /// A table of candidates of several outputs, checked once: a block of `k × p` numbers each, one column
@@ -138,13 +138,13 @@ pub fn block(maps: &[MatRef<'_, f64>], features: &[f64]) -> Vec<f64> {
 /// As [`solve`](super::solve).
 pub fn solve_blocks(blocks: &Blocks<'_>, problem: &Problem<'_>) -> Result<Design> {
     let (k, outputs) = (blocks.columns.dim(), blocks.outputs);
-    let mut source = Table {
+    let mut source = BlockTable {
         blocks,
         columns: Listed::new(&blocks.columns, problem.given)?,
     };
     let rows = problem.start.iter().filter_map(|atom| atom.row);
     let usable = |row: &usize| *row < blocks.len() && blocks.limit(*row) > 0.0;
-    let known: Vec<Atom> = rows.filter(usable).map(|row| source.atom(row)).collect();
+    let known: Vec<CandidateAtom> = rows.filter(usable).map(|row| source.atom(row)).collect();
     solve_source(
         &mut source,
         problem,
@@ -207,7 +207,7 @@ pub fn solve_space_blocks(
         .start
         .iter()
         .filter(|atom| space.contains(&atom.task));
-    let known: Vec<Atom> = inside.map(|atom| source.atom(atom.task.clone())).collect();
+    let known: Vec<CandidateAtom> = inside.map(|atom| source.atom(atom.task.clone())).collect();
     let describe = |key| match key {
         Key::Row(_) => (Vec::new(), None, Vec::new()),
         Key::Task(task) => {
@@ -288,12 +288,12 @@ fn check_maps(maps: &[MatRef<'_, f64>], features: &dyn Features) -> Result<usize
     Ok(first.nrows())
 }
 
-/// Solves over a source of blocks. Targets are told to the solver column by column.
+/// Solves over a source of blocks. The solver gets targets column by column.
 fn solve_source(
-    source: &mut dyn Source,
+    source: &mut dyn AtomSource,
     problem: &Problem<'_>,
     (k, outputs): (usize, usize),
-    known: &[Atom],
+    known: &[CandidateAtom],
     describe: impl Fn(Key) -> (Vec<f64>, Option<usize>, Vec<f64>),
 ) -> Result<Design> {
     let mut by_column = *problem;

@@ -6,7 +6,7 @@ use super::Blocks;
 use crate::error::Result;
 use crate::linalg;
 use crate::optimal::frame::Frame;
-use crate::optimal::frank_wolfe::{Atom, Key, Offer, Source, diverse, worthwhile};
+use crate::optimal::frank_wolfe::{AtomSource, CandidateAtom, Key, Offer, diverse, worthwhile};
 use crate::optimal::listed::Listed;
 use crate::optimal::master::{Dual, support};
 
@@ -14,17 +14,17 @@ use crate::optimal::master::{Dual, support};
 const POOL: usize = 32;
 
 /// A table of blocks as a source of atoms.
-pub(super) struct Table<'a> {
+pub(super) struct BlockTable<'a> {
     pub(super) blocks: &'a Blocks<'a>,
     /// Its columns, each as a candidate of its own.
     pub(super) columns: Listed<'a>,
 }
 
-impl Table<'_> {
+impl BlockTable<'_> {
     /// A row as an atom.
-    pub(super) fn atom(&self, index: usize) -> Atom {
+    pub(super) fn atom(&self, index: usize) -> CandidateAtom {
         let columns = self.blocks.block(index).chunks_exact(self.columns_dim());
-        Atom {
+        CandidateAtom {
             key: Key::Row(index),
             column: columns
                 .flat_map(|column| self.frame().embed(column))
@@ -49,12 +49,12 @@ impl Table<'_> {
         ranked
     }
 
-    /// How many of the best candidates have room for the budget.
+    /// How many of the best candidates hold the budget.
     fn enough(&self, ranked: &[(usize, f64)]) -> usize {
-        let mut room = 0.0;
+        let mut capacity = 0.0;
         let has_room = |(index, _): &(usize, f64)| {
-            room += self.blocks.limit(*index);
-            room >= 1.0
+            capacity += self.blocks.limit(*index);
+            capacity >= 1.0
         };
         let last = ranked.iter().position(has_room);
         last.map_or(ranked.len(), |last| last + 1)
@@ -66,21 +66,21 @@ impl Table<'_> {
     }
 }
 
-impl Source for Table<'_> {
+impl AtomSource for BlockTable<'_> {
     fn frame(&self) -> &Frame {
         self.columns.frame()
     }
 
-    fn first(&mut self) -> Result<Vec<Atom>> {
+    fn first(&mut self) -> Result<Vec<CandidateAtom>> {
         let rank = self.frame().rank();
         let ranked = self.ranked(self.frame().to.as_ref());
-        let pool: Vec<Atom> = ranked
+        let pool: Vec<CandidateAtom> = ranked
             .iter()
             .take(POOL * rank)
             .map(|(index, _)| self.atom(*index))
             .collect();
         let chosen = spanning(&pool, rank).into_iter();
-        let mut chosen: Vec<Atom> = chosen.map(|place| pool[place].clone()).collect();
+        let mut chosen: Vec<CandidateAtom> = chosen.map(|place| pool[place].clone()).collect();
         for (index, _) in &ranked[..self.enough(&ranked)] {
             if self.is_limited() && !chosen.iter().any(|atom| atom.key == Key::Row(*index)) {
                 chosen.push(self.atom(*index));
@@ -121,7 +121,7 @@ impl Source for Table<'_> {
 
 /// Of some atoms, one after the other the one whose columns have the most outside the span of those
 /// before, until all directions of a frame are reached.
-pub(in crate::optimal) fn spanning(pool: &[Atom], rank: usize) -> Vec<usize> {
+pub(in crate::optimal) fn spanning(pool: &[CandidateAtom], rank: usize) -> Vec<usize> {
     const NOTHING: f64 = 1e-20;
     let mut left: Vec<Mat<f64>> = pool
         .iter()

@@ -8,7 +8,7 @@
 use super::{Campaign, CampaignPlan, PlannedTask};
 use crate::error::{Error, Result};
 use crate::linalg::{self, wide};
-use crate::optimal::rounding::{Purse, spend};
+use crate::optimal::rounding::{SampleBudget, spend};
 use crate::optimal::{Candidates, Criterion, DesignAtom, Need};
 
 /// The best task of a feature that is needed.
@@ -128,13 +128,13 @@ fn whole(
         .iter()
         .map(|axis| part(axis) / total * campaign.budget / axis.cost)
         .collect();
-    let purse = Purse {
+    let sample_budget = SampleBudget {
         money: campaign.budget,
         costs: axes.iter().map(|axis| axis.cost).collect(),
         least: vec![0; axes.len()],
         most: vec![usize::MAX; axes.len()],
     };
-    let counts = spend(&wanted, &purse)?;
+    let counts = spend(&wanted, &sample_budget)?;
     let left = |(axis, &n): (&Axis, &usize)| axis.need / (n as f64 * axis.strength);
     let values: Vec<f64> = axes.iter().zip(&counts).map(left).collect();
     let sum: f64 = values.iter().sum();

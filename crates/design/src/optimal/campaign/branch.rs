@@ -1,7 +1,7 @@
 //! A branch and bound over tasks by rising price: every further task takes away one direction of what
 //! is needed at most, which bounds what the rest must cost.
 
-use super::columns::{NOTHING, fresh, orthonormal, without};
+use super::orthogonal::{NOTHING, fresh, orthonormal, without};
 use crate::linalg;
 
 /// A branch and bound over rows by rising price.

@@ -12,8 +12,8 @@
 
 mod axes;
 mod branch;
-mod columns;
-mod ledger;
+mod evaluator;
+mod orthogonal;
 mod reach;
 mod select;
 mod swap;
@@ -31,11 +31,11 @@ use crate::error::{Error, Result};
 use crate::features::Features;
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
-use ledger::Ledger;
+use evaluator::Evaluator;
 
 /// The largest budget, in samples of the cheapest task: beyond it whole numbers are not exact.
 const MOST_SAMPLES: f64 = 1e15;
-/// Multiplications that may go into choosing tasks, some seconds' worth.
+/// Multiplications that may go into choosing tasks, enough for some seconds.
 const EFFORT: f64 = 1e9;
 
 /// What a campaign asks for.
@@ -174,33 +174,33 @@ impl<'a> Campaign<'a> {
 
     /// Plans with the caps as they are.
     fn plan_once(&self, candidates: &Candidates<'_>, effort: &Cell<f64>) -> Result<CampaignPlan> {
-        let ledger = Ledger::new(self, candidates, effort)?;
-        ledger.refuse_early()?;
-        let relaxed = ledger.relaxed()?;
+        let evaluator = Evaluator::new(self, candidates, effort)?;
+        evaluator.refuse_early()?;
+        let relaxed = evaluator.relaxed()?;
         let rows = relaxed.rows();
-        if !ledger.is_selective(&relaxed) {
-            return ledger.finish(&relaxed, &relaxed);
+        if !evaluator.is_selective(&relaxed) {
+            return evaluator.finish(&relaxed, &relaxed);
         }
-        let affordable = ledger.affordable(&rows)?;
-        let slow = ledger.is_slow(&rows);
+        let affordable = evaluator.affordable(&rows)?;
+        let slow = evaluator.is_slow(&rows);
         let start = match &affordable {
-            Some(reach) if slow => ledger.trim(&relaxed, &reach.rows),
-            None if slow => ledger.trim(&relaxed, &ledger.spanning(&relaxed)?),
+            Some(reach) if slow => evaluator.trim(&relaxed, &reach.rows),
+            None if slow => evaluator.trim(&relaxed, &evaluator.spanning(&relaxed)?),
             _ => rows,
         };
         // One look at so many tasks may be all that there is time for.
-        let chosen = if slow && !ledger.may_look(start.len()) {
+        let chosen = if slow && !evaluator.may_look(start.len()) {
             start
         } else {
-            ledger.select(start)?
+            evaluator.select(start)?
         };
-        if let Some(shares) = ledger.value_of(&chosen)? {
-            return ledger.finish(&shares, &relaxed);
+        if let Some(shares) = evaluator.value_of(&chosen)? {
+            return evaluator.finish(&shares, &relaxed);
         }
         let reach = affordable.map_or(chosen, |reach| reach.rows);
-        let chosen = ledger.exchange(reach)?;
-        match ledger.value_of(&chosen)? {
-            Some(shares) => ledger.finish(&shares, &relaxed),
+        let chosen = evaluator.exchange(reach)?;
+        match evaluator.value_of(&chosen)? {
+            Some(shares) => evaluator.finish(&shares, &relaxed),
             None => Err(Error::numerical(
                 "choosing tasks that reach all that the target needs",
                 "some are nearly alike; leave those out, or raise the budget",

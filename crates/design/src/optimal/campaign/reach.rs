@@ -7,16 +7,16 @@
 //! what is needed at most. Its effort is bounded; [`Reach::proven`] says whether it came to an end.
 
 use super::branch::Branch;
-use super::columns::{
+use super::evaluator::Evaluator;
+use super::orthogonal::{
     NOTHING, REACHED, REACHED_BESIDE_GIVEN, fresh, independent, orthonormal, subtract, unit,
     without,
 };
-use super::ledger::Ledger;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::optimal::Need;
 use crate::optimal::frame::Frame;
-use crate::optimal::frank_wolfe::Source as _;
+use crate::optimal::frank_wolfe::AtomSource as _;
 use crate::optimal::listed::Listed;
 
 /// Eigenvalue of the information given, relative to the largest, below which a direction is not known.
@@ -34,20 +34,20 @@ pub(super) struct Reach {
     pub(super) proven: bool,
 }
 
-impl Ledger<'_> {
+impl Evaluator<'_> {
     /// Tasks that reach what is needed within the budget and the cap, or why there are none; nothing
     /// where any basis of the candidates can be paid for.
     pub(super) fn affordable(&self, relaxed: &[usize]) -> Result<Option<Reach>> {
         if self.any_basis_does() {
             return Ok(None);
         }
-        let scene = Quotient::new(self)?;
+        let framed = Quotient::new(self)?;
         let fits = |reach: &Reach| {
             reach.rows.len() <= self.most_tasks() && self.pays(self.fixed_cost(&reach.rows))
         };
         let price = |row: usize| self.fixed_cost(&[row]);
-        let spanning = scene.spanning(&scene.by_price(price), self);
-        let from_relaxed = scene.spanning(&scene.among(relaxed, price), self);
+        let spanning = framed.spanning(&framed.by_price(price), self);
+        let from_relaxed = framed.spanning(&framed.among(relaxed, price), self);
         let mut known: Vec<Reach> = [spanning, from_relaxed].into_iter().flatten().collect();
         known.sort_by(|a, b| {
             let cost = |reach: &Reach| self.fixed_cost(&reach.rows);
@@ -56,9 +56,9 @@ impl Ledger<'_> {
         if let Some(reach) = known.iter().find(|reach| fits(reach)) {
             return Ok(Some(reach.clone()));
         }
-        let fewest = scene.search(self, |_| 1.0, usize::MAX, &known);
-        let first = scene.rows.first().map_or(0.0, |&row| price(row));
-        let uniform = scene
+        let fewest = framed.search(self, |_| 1.0, usize::MAX, &known);
+        let first = framed.rows.first().map_or(0.0, |&row| price(row));
+        let uniform = framed
             .rows
             .iter()
             .all(|&row| (price(row) - first).abs() <= 1e-12 * first);
@@ -67,7 +67,7 @@ impl Ledger<'_> {
                 .clone()
                 .filter(|reach| reach.rows.len() <= self.most_tasks())
         } else {
-            scene.search(self, price, self.most_tasks(), &known)
+            framed.search(self, price, self.most_tasks(), &known)
         };
         let mut found = [&cheapest, &fewest].into_iter().flatten().cloned();
         if let Some(reach) = found.find(|reach| fits(reach)) {
@@ -180,17 +180,17 @@ struct Quotient {
 }
 
 impl Quotient {
-    fn new(ledger: &Ledger<'_>) -> Result<Self> {
-        let (candidates, campaign) = (ledger.candidates, ledger.campaign);
-        let allowed = |row: usize| ledger.usable(row) || ledger.required.contains(&row);
+    fn new(evaluator: &Evaluator<'_>) -> Result<Self> {
+        let (candidates, campaign) = (evaluator.candidates, evaluator.campaign);
+        let allowed = |row: usize| evaluator.usable(row) || evaluator.required.contains(&row);
         let limits = (0..candidates.len()).map(|row| f64::from(u8::from(allowed(row))));
         let table = candidates.borrowed().with_limits(limits.collect())?;
         let source = Listed::new(&table, campaign.given)?;
         let frame = source.frame();
-        let known = known(ledger, frame)?;
-        let need = needed(ledger, frame)?;
+        let known = known(evaluator, frame)?;
+        let need = needed(evaluator, frame)?;
         let need: Vec<Vec<f64>> = need.iter().map(|column| without(column, &known)).collect();
-        let free = |row: &usize| ledger.usable(*row) && !ledger.required.contains(row);
+        let free = |row: &usize| evaluator.usable(*row) && !evaluator.required.contains(row);
         let (mut rows, mut columns) = (Vec::new(), Vec::new());
         for row in (0..candidates.len()).filter(free) {
             let column = frame.embed(candidates.row(row));
@@ -232,7 +232,7 @@ impl Quotient {
     }
 
     /// A cheap basis of some rows, without what the need can spare; none if they do not reach it.
-    fn spanning(&self, order: &[(usize, f64)], ledger: &Ledger<'_>) -> Option<Reach> {
+    fn spanning(&self, order: &[(usize, f64)], evaluator: &Evaluator<'_>) -> Option<Reach> {
         let mut basis: Vec<Vec<f64>> = Vec::new();
         let mut chosen: Vec<usize> = Vec::new();
         let mut start = 0;
@@ -266,7 +266,7 @@ impl Quotient {
             return None;
         }
         self.spare(&mut chosen);
-        Some(self.reach(&chosen, ledger, self.complete))
+        Some(self.reach(&chosen, evaluator, self.complete))
     }
 
     /// Drops rows that the need can spare, the last first.
@@ -292,9 +292,9 @@ impl Quotient {
         !self.need.iter().any(missed)
     }
 
-    fn reach(&self, chosen: &[usize], ledger: &Ledger<'_>, proven: bool) -> Reach {
+    fn reach(&self, chosen: &[usize], evaluator: &Evaluator<'_>, proven: bool) -> Reach {
         let mut rows: Vec<usize> = chosen.iter().map(|&place| self.rows[place]).collect();
-        rows.extend(&ledger.required);
+        rows.extend(&evaluator.required);
         rows.sort_unstable();
         rows.dedup();
         Reach { rows, proven }
@@ -304,7 +304,7 @@ impl Quotient {
     /// any; never dearer than those that are known.
     fn search(
         &self,
-        ledger: &Ledger<'_>,
+        evaluator: &Evaluator<'_>,
         price: impl Fn(usize) -> f64,
         most: usize,
         known: &[Reach],
@@ -312,10 +312,10 @@ impl Quotient {
         let free = |rows: &[usize]| -> Vec<usize> {
             rows.iter()
                 .copied()
-                .filter(|row| !ledger.required.contains(row))
+                .filter(|row| !evaluator.required.contains(row))
                 .collect()
         };
-        let most = most.checked_sub(ledger.required.len())?;
+        let most = most.checked_sub(evaluator.required.len())?;
         let place = |row: &usize| self.rows.binary_search(row).ok();
         let start = known
             .iter()
@@ -329,7 +329,7 @@ impl Quotient {
         if self.complete {
             // Then only a basis does, and the first by price is the cheapest.
             return self
-                .spanning(&order, ledger)
+                .spanning(&order, evaluator)
                 .filter(|_| self.need.len() <= most);
         }
         let mut search = Branch {
@@ -350,14 +350,14 @@ impl Quotient {
             (None, Some(rows)) => rows.iter().filter_map(place).collect(),
             (None, None) => return None,
         };
-        Some(self.reach(&chosen, ledger, proven))
+        Some(self.reach(&chosen, evaluator, proven))
     }
 }
 
 /// Orthonormal directions of the data given and of the tasks that must be used.
-fn known(ledger: &Ledger<'_>, frame: &Frame) -> Result<Vec<Vec<f64>>> {
+fn known(evaluator: &Evaluator<'_>, frame: &Frame) -> Result<Vec<Vec<f64>>> {
     let mut known: Vec<Vec<f64>> = Vec::new();
-    if let Some(given) = ledger.campaign.given {
+    if let Some(given) = evaluator.campaign.given {
         let (values, vectors) = linalg::eigen(frame.congruent(given).as_ref(), "what is given")?;
         let top = values.first().copied().unwrap_or(0.0);
         let kept = values
@@ -366,23 +366,23 @@ fn known(ledger: &Ledger<'_>, frame: &Frame) -> Result<Vec<Vec<f64>>> {
             .count();
         known.extend((0..kept).map(|j| linalg::column(vectors.as_ref(), j)));
     }
-    for &row in &ledger.required {
-        let column = frame.embed(ledger.candidates.row(row));
+    for &row in &evaluator.required {
+        let column = frame.embed(evaluator.candidates.row(row));
         known.extend(fresh(&column, &known));
     }
     Ok(known)
 }
 
 /// Directions that are needed, of length one.
-fn needed(ledger: &Ledger<'_>, frame: &Frame) -> Result<Vec<Vec<f64>>> {
-    if matches!(ledger.campaign.need, Need::Everything) {
+fn needed(evaluator: &Evaluator<'_>, frame: &Frame) -> Result<Vec<Vec<f64>>> {
+    if matches!(evaluator.campaign.need, Need::Everything) {
         // Each direction counts, however little it weighs in these units.
         let rank = frame.rank();
         let entry = |i: usize, j: usize| f64::from(u8::from(i == j));
         let unit = |i: usize| (0..rank).map(|j| entry(i, j)).collect();
         return Ok((0..rank).map(unit).collect());
     }
-    let factor = frame.need(&ledger.need(), false)?;
+    let factor = frame.need(&evaluator.need(), false)?;
     let columns = (0..factor.l.ncols()).map(|j| linalg::column(factor.l.as_ref(), j));
     Ok(columns
         .filter(|column| linalg::norm(column) > SPARED)

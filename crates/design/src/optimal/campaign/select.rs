@@ -3,11 +3,11 @@
 //! Tasks of the relaxed design are dropped one by one, the least harmful first, while that pays or
 //! has to be done; then single tasks are exchanged against others, or added, while that pays.
 
-use super::ledger::{Ledger, Shares, add_outer};
+use super::evaluator::{Evaluator, Shares, add_outer};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::optimal::DesignAtom;
-use crate::optimal::frank_wolfe::{Atom, Key, Source as _};
+use crate::optimal::frank_wolfe::{AtomSource as _, CandidateAtom, Key};
 use crate::optimal::listed::pivots;
 
 /// Of the tasks in use, how many of the lightest may be dropped next.
@@ -26,17 +26,17 @@ const FEW: usize = 24;
 const UNREACHED: f64 = 1e-6;
 /// Loss beyond which dropping further tasks leads nowhere.
 const HOPELESS: f64 = 3.0;
-/// Gain of an exchange or of a drop that is worth having.
+/// Gain of an exchange or of a drop that is large enough to make it.
 const GAIN: f64 = 1e-6;
 /// Steps that it takes to weigh some tasks.
 const STEPS: f64 = 30.0;
 /// Share of the effort that dropping tasks one by one may take.
 const SLOW: f64 = 0.5;
 
-impl Ledger<'_> {
+impl Evaluator<'_> {
     /// Drops and exchanges tasks while that pays or has to be done.
     pub(super) fn select(&self, mut rows: Vec<usize>) -> Result<Vec<usize>> {
-        let mut best = self.worth(&rows)?;
+        let mut best = self.comparable_value(&rows)?;
         // All the way down: a step that does not pay may lead to one that does.
         let mut fewer = rows.clone();
         while let Some((next, value)) = self.best_drop(&fewer)? {
@@ -54,7 +54,7 @@ impl Ledger<'_> {
 
     /// Exchanges single tasks, or adds some, while that pays.
     pub(super) fn exchange(&self, mut rows: Vec<usize>) -> Result<Vec<usize>> {
-        let mut best = self.worth(&rows)?;
+        let mut best = self.comparable_value(&rows)?;
         let large = self.candidates.len() > LARGE;
         for _ in 0..if large { EXCHANGES_IN_LARGE } else { EXCHANGES } {
             let Some((next, value)) = self.best_exchange(&rows)? else {
@@ -89,7 +89,7 @@ impl Ledger<'_> {
     pub(super) fn spanning(&self, relaxed: &Shares) -> Result<Vec<usize>> {
         let source = self.source()?;
         let rows = relaxed.rows();
-        let mut atoms: Vec<Atom> = rows.iter().map(|&row| source.atom(row)).collect();
+        let mut atoms: Vec<CandidateAtom> = rows.iter().map(|&row| source.atom(row)).collect();
         for atom in &mut atoms {
             let of = |other: &&DesignAtom| other.row.map(Key::Row) == Some(atom.key.clone());
             let weight = relaxed.atoms.iter().find(of).map_or(0.0, |own| own.weight);
@@ -118,10 +118,10 @@ impl Ledger<'_> {
         rows
     }
 
-    /// What a set of rows is worth, so that sets which will not do can be compared too: those that
+    /// A value of a set of rows, such that sets which will not do can be compared too: those that
     /// are too many, for the cap or for the money, first by their number, then by what they would be
-    /// worth without switches; the others by what they do not reach.
-    fn worth(&self, rows: &[usize]) -> Result<f64> {
+    /// value without switches; the others by what they do not reach.
+    fn comparable_value(&self, rows: &[usize]) -> Result<f64> {
         const TOO_MANY: f64 = 1e280;
         const OUT_OF_REACH: f64 = 1e270;
         let effort = self.effort.get() - self.price_of_look(rows.len());
@@ -176,7 +176,7 @@ impl Ledger<'_> {
                 break;
             }
             let fewer: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
-            let value = self.worth(&fewer)?;
+            let value = self.comparable_value(&fewer)?;
             if best.as_ref().is_none_or(|(_, least)| value < *least) {
                 best = Some((fewer, value));
             }
@@ -208,7 +208,7 @@ impl Ledger<'_> {
             for other in self.partners(rows, &rest, plan.as_ref())? {
                 let mut trial = [&rest[..], &[other]].concat();
                 trial.sort_unstable();
-                let value = self.worth(&trial)?;
+                let value = self.comparable_value(&trial)?;
                 if best.as_ref().is_none_or(|(_, least)| value < *least) {
                     best = Some((trial, value));
                 }
@@ -247,10 +247,10 @@ impl Ledger<'_> {
         let (frame, table) = (source.frame(), source.rows());
         let need = frame.need(&self.need(), false)?;
         let mut information = frame.congruent(known.as_ref());
-        // Directions that the rest does not reach are worth most, but not infinitely much.
+        // Directions that the rest does not reach have the largest value, but not infinitely much.
         (0..frame.rank()).for_each(|i| information[(i, i)] += UNREACHED * left);
         let Ok(factor) = linalg::cholesky(information.as_ref(), "the information of a plan") else {
-            // Tasks that cannot be told apart by what they add.
+            // Tasks that add the same.
             let free = (0..self.candidates.len()).filter(free);
             return Ok(free.take(OTHERS).collect());
         };

@@ -10,13 +10,13 @@
 
 use faer::Mat;
 
-use super::ledger::{Ledger, add_outer};
+use super::evaluator::{Evaluator, add_outer};
 use crate::error::Result;
 use crate::linalg::{self, wide};
 use crate::optimal::Criterion;
-use crate::optimal::frank_wolfe::Source as _;
+use crate::optimal::frank_wolfe::AtomSource as _;
 
-/// Multiplications that moving samples may take, a second's worth.
+/// Multiplications that moving samples may take, enough for a second.
 const EFFORT: f64 = 1e9;
 /// Tasks that the next sample is taken from, those that lose least by it.
 const GIVERS: usize = 24;
@@ -24,7 +24,7 @@ const GIVERS: usize = 24;
 const ALL: usize = 4096;
 /// Information added to every direction, relative to that of a sample: a plan may have none in some.
 const RIDGE: f64 = 1e-9;
-/// A gain that is worth moving a sample, and one that is worth another task.
+/// The least gain for which a sample moves, and the least for another task.
 const GAIN: f64 = 1e-6;
 const GAIN_OF_TASK: f64 = 2e-3;
 
@@ -33,7 +33,7 @@ pub(super) type Counts = Vec<(usize, usize)>;
 
 /// Tasks in the frame of all candidates, with what may be done with them.
 struct Moves<'a, 'b> {
-    ledger: &'a Ledger<'b>,
+    evaluator: &'a Evaluator<'b>,
     rows: Vec<usize>,
     columns: Vec<Vec<f64>>,
     /// `L`.
@@ -43,7 +43,7 @@ struct Moves<'a, 'b> {
 }
 
 /// Where a plan stands.
-struct Stand {
+struct PlanState {
     counts: Vec<usize>,
     /// Money that is left.
     left: f64,
@@ -60,7 +60,7 @@ struct Move {
     value: f64,
 }
 
-impl Ledger<'_> {
+impl Evaluator<'_> {
     /// The best plan that single moves lead to from some plans.
     pub(super) fn improve(&self, starts: &[Counts], others: &[usize]) -> Result<Option<Counts>> {
         let mut rows: Vec<usize> = starts.iter().flatten().map(|&(row, _)| row).collect();
@@ -79,12 +79,12 @@ impl Ledger<'_> {
         let moves = Moves::new(self, rows)?;
         let mut best: Option<(Counts, f64)> = None;
         for start in starts {
-            let Some(stand) = moves.run(start, effort) else {
+            let Some(state) = moves.run(start, effort) else {
                 continue;
             };
-            let better = |(_, value): &(Counts, f64)| stand.value < *value * (1.0 - GAIN);
+            let better = |(_, value): &(Counts, f64)| state.value < *value * (1.0 - GAIN);
             if best.as_ref().is_none_or(better) {
-                best = Some((moves.counts(&stand), stand.value));
+                best = Some((moves.counts(&state), state.value));
             }
         }
         Ok(best.map(|(counts, _)| counts))
@@ -92,65 +92,65 @@ impl Ledger<'_> {
 }
 
 impl<'a, 'b> Moves<'a, 'b> {
-    fn new(ledger: &'a Ledger<'b>, rows: Vec<usize>) -> Result<Self> {
-        let frame = ledger.source()?.frame();
+    fn new(evaluator: &'a Evaluator<'b>, rows: Vec<usize>) -> Result<Self> {
+        let frame = evaluator.source()?.frame();
         let rank = frame.rank();
-        let mut given = ledger
+        let mut given = evaluator
             .campaign
             .given
             .map_or_else(|| Mat::zeros(rank, rank), |given| frame.congruent(given));
         (0..rank).for_each(|i| given[(i, i)] += RIDGE);
-        let embed = |&row: &usize| frame.embed(ledger.candidates.row(row));
+        let embed = |&row: &usize| frame.embed(evaluator.candidates.row(row));
         Ok(Self {
-            ledger,
+            evaluator,
             columns: rows.iter().map(embed).collect(),
             rows,
-            need: frame.need(&ledger.need(), false)?.l,
+            need: frame.need(&evaluator.need(), false)?.l,
             given,
         })
     }
 
-    /// Moves samples until no move is worth it or the effort is used up; none where the plan's
+    /// Moves samples until no move gains enough or the effort is used up; none where the plan's
     /// information cannot be inverted.
-    fn run(&self, start: &Counts, effort: f64) -> Option<Stand> {
+    fn run(&self, start: &Counts, effort: f64) -> Option<PlanState> {
         let mut counts = vec![0; self.rows.len()];
         for &(row, n) in start {
             counts[self.rows.binary_search(&row).ok()?] = n;
         }
-        let mut stand = self.stand(counts)?;
+        let mut state = self.state(counts)?;
         let (r, s) = (self.need.nrows() as f64, self.need.ncols() as f64);
         let look = r * (r + s) + self.price_of_value();
-        let givers = stand.counts.iter().filter(|&&n| n > 0).count().min(GIVERS) as f64;
+        let givers = state.counts.iter().filter(|&&n| n > 0).count().min(GIVERS) as f64;
         let price = (1.0 + givers) * self.rows.len() as f64 * look + r * r * r;
         let mut left = effort;
         while left > price {
             left -= price;
-            let Some(next) = self.best(&stand) else {
+            let Some(next) = self.best(&state) else {
                 break;
             };
-            let mut counts = stand.counts.clone();
+            let mut counts = state.counts.clone();
             if let Some(from) = next.from {
                 counts[from] -= 1;
             }
             counts[next.to] += 1;
-            match self.stand(counts) {
+            match self.state(counts) {
                 // Rounding may promise more than there is.
-                Some(moved) if moved.value < stand.value => stand = moved,
+                Some(moved) if moved.value < state.value => state = moved,
                 _ => break,
             }
         }
-        Some(stand)
+        Some(state)
     }
 
     fn price_of_value(&self) -> f64 {
         let s = self.need.ncols() as f64;
-        match self.ledger.campaign.criterion {
+        match self.evaluator.campaign.criterion {
             Criterion::Trace => 0.0,
             Criterion::MaxEigenvalue => 10.0 * s * s * s,
         }
     }
 
-    fn stand(&self, counts: Vec<usize>) -> Option<Stand> {
+    fn state(&self, counts: Vec<usize>) -> Option<PlanState> {
         let mut information = self.given.clone();
         for (column, &n) in self.columns.iter().zip(&counts).filter(|(_, n)| **n > 0) {
             add_outer(&mut information, column, n as f64);
@@ -162,10 +162,10 @@ impl<'a, 'b> Moves<'a, 'b> {
         let used: Vec<usize> = (0..counts.len()).filter(|&i| counts[i] > 0).collect();
         let spent: f64 = used
             .iter()
-            .map(|&i| counts[i] as f64 * self.cost(i) + self.ledger.campaign.switch_cost)
+            .map(|&i| counts[i] as f64 * self.cost(i) + self.evaluator.campaign.switch_cost)
             .sum();
-        Some(Stand {
-            left: self.ledger.campaign.budget - spent,
+        Some(PlanState {
+            left: self.evaluator.campaign.budget - spent,
             inverse: factor.solve(Mat::<f64>::identity(rank, rank).as_ref()),
             value: self.value(&remaining)?,
             remaining,
@@ -175,7 +175,7 @@ impl<'a, 'b> Moves<'a, 'b> {
 
     /// The criterion of what remains.
     fn value(&self, remaining: &Mat<f64>) -> Option<f64> {
-        match self.ledger.campaign.criterion {
+        match self.evaluator.campaign.criterion {
             Criterion::Trace => Some((0..remaining.nrows()).map(|i| remaining[(i, i)]).sum()),
             Criterion::MaxEigenvalue => linalg::eigen(remaining.as_ref(), "a plan")
                 .ok()
@@ -185,7 +185,7 @@ impl<'a, 'b> Moves<'a, 'b> {
 
     /// The value with so much more, or less, of a direction in what remains.
     fn value_with(&self, remaining: &Mat<f64>, before: f64, w: &[f64], factor: f64) -> Option<f64> {
-        if self.ledger.campaign.criterion == Criterion::Trace {
+        if self.evaluator.campaign.criterion == Criterion::Trace {
             return Some(before + factor * linalg::dot(w, w));
         }
         let mut changed = remaining.clone();
@@ -194,32 +194,32 @@ impl<'a, 'b> Moves<'a, 'b> {
     }
 
     fn cost(&self, index: usize) -> f64 {
-        self.ledger.candidates.cost(self.rows[index])
+        self.evaluator.candidates.cost(self.rows[index])
     }
 
     /// Whether a task can do with one sample fewer.
-    fn may_give(&self, stand: &Stand, index: usize) -> bool {
-        let (n, row) = (stand.counts[index], self.rows[index]);
-        let ledger = self.ledger;
-        let stays = ledger.least > 1 || ledger.required.contains(&row);
-        n > if stays { ledger.least } else { 0 }
+    fn may_give(&self, state: &PlanState, index: usize) -> bool {
+        let (n, row) = (state.counts[index], self.rows[index]);
+        let evaluator = self.evaluator;
+        let stays = evaluator.least > 1 || evaluator.required.contains(&row);
+        n > if stays { evaluator.least } else { 0 }
     }
 
     /// Whether a task can have one sample more, with so many others in use.
-    fn may_take(&self, stand: &Stand, index: usize, others: usize) -> bool {
-        let (n, row) = (stand.counts[index], self.rows[index]);
-        let ledger = self.ledger;
-        let most = ledger.campaign.max_tasks.unwrap_or(usize::MAX);
-        let enters = ledger.least == 1 && ledger.usable(row) && others < most;
-        n < ledger.capacity(row) && (n > 0 || enters)
+    fn may_take(&self, state: &PlanState, index: usize, others: usize) -> bool {
+        let (n, row) = (state.counts[index], self.rows[index]);
+        let evaluator = self.evaluator;
+        let most = evaluator.campaign.max_tasks.unwrap_or(usize::MAX);
+        let enters = evaluator.least == 1 && evaluator.usable(row) && others < most;
+        n < evaluator.capacity(row) && (n > 0 || enters)
     }
 
-    /// The best move, if one is worth it.
-    fn best(&self, stand: &Stand) -> Option<Move> {
-        let used = stand.counts.iter().filter(|&&n| n > 0).count();
+    /// The best move, if one gains enough.
+    fn best(&self, state: &PlanState) -> Option<Move> {
+        let used = state.counts.iter().filter(|&&n| n > 0).count();
         let mut losses: Vec<(usize, f64)> = (0..self.rows.len())
-            .filter(|&i| stand.counts[i] > 0 && self.may_give(stand, i))
-            .filter_map(|i| Some((i, self.without(stand, i)?.1)))
+            .filter(|&i| state.counts[i] > 0 && self.may_give(state, i))
+            .filter_map(|i| Some((i, self.without(state, i)?.1)))
             .collect();
         losses.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         losses.truncate(GIVERS);
@@ -227,15 +227,15 @@ impl<'a, 'b> Moves<'a, 'b> {
         let givers = losses.into_iter().map(|(index, _)| Some(index));
         for from in [None].into_iter().chain(givers) {
             let (inverse, value, refund, others) = match from {
-                None => (stand.inverse.clone(), stand.value, 0.0, used),
+                None => (state.inverse.clone(), state.value, 0.0, used),
                 Some(index) => {
-                    let (inverse, value) = self.without(stand, index)?;
-                    let leaves = stand.counts[index] == 1;
+                    let (inverse, value) = self.without(state, index)?;
+                    let leaves = state.counts[index] == 1;
                     let refund = self.cost(index) + self.switch_if(leaves);
                     (inverse, value, refund, used - usize::from(leaves))
                 }
             };
-            let found = self.best_taker(stand, from, (&inverse, value, refund, others));
+            let found = self.best_taker(state, from, (&inverse, value, refund, others));
             if let Some(found) = found
                 && best.as_ref().is_none_or(|best| found.value < best.value)
             {
@@ -247,23 +247,23 @@ impl<'a, 'b> Moves<'a, 'b> {
 
     fn switch_if(&self, switches: bool) -> f64 {
         if switches {
-            self.ledger.campaign.switch_cost
+            self.evaluator.campaign.switch_cost
         } else {
             0.0
         }
     }
 
-    /// The inverse and the value without a sample of a task; none where that cannot be told.
-    fn without(&self, stand: &Stand, index: usize) -> Option<(Mat<f64>, f64)> {
+    /// The inverse and the value without a sample of a task; none where that cannot be computed.
+    fn without(&self, state: &PlanState, index: usize) -> Option<(Mat<f64>, f64)> {
         let column = &self.columns[index];
-        let image = linalg::apply(stand.inverse.as_ref(), column);
+        let image = linalg::apply(state.inverse.as_ref(), column);
         let rest = 1.0 - linalg::dot(column, &image);
         if rest <= 1e-12 {
             return None;
         }
         let w = linalg::apply(self.need.transpose(), &image);
-        let value = self.value_with(&stand.remaining, stand.value, &w, rest.recip())?;
-        let mut inverse = stand.inverse.clone();
+        let value = self.value_with(&state.remaining, state.value, &w, rest.recip())?;
+        let mut inverse = state.inverse.clone();
         add_outer(&mut inverse, &image, rest.recip());
         Some((inverse, value))
     }
@@ -271,19 +271,19 @@ impl<'a, 'b> Moves<'a, 'b> {
     /// The task that a sample helps most, where a plan without one stands so.
     fn best_taker(
         &self,
-        stand: &Stand,
+        state: &PlanState,
         from: Option<usize>,
         (inverse, value, refund, others): (&Mat<f64>, f64, f64, usize),
     ) -> Option<Move> {
-        let slack = 1e-9 * self.ledger.campaign.budget;
+        let slack = 1e-9 * self.evaluator.campaign.budget;
         let half = linalg::product(inverse.as_ref(), self.need.as_ref());
         let remaining = linalg::product(self.need.transpose(), half.as_ref());
         let mut best: Option<Move> = None;
         for to in (0..self.rows.len()).filter(|&to| Some(to) != from) {
-            let enters = stand.counts[to] == 0;
+            let enters = state.counts[to] == 0;
             let price = self.cost(to) + self.switch_if(enters);
-            let paid = price <= stand.left + refund + slack;
-            if !(paid && self.may_take(stand, to, others)) {
+            let paid = price <= state.left + refund + slack;
+            if !(paid && self.may_take(state, to, others)) {
                 continue;
             }
             let column = &self.columns[to];
@@ -294,16 +294,16 @@ impl<'a, 'b> Moves<'a, 'b> {
                 continue;
             };
             let gain = if enters { GAIN_OF_TASK } else { GAIN };
-            let worth = value < stand.value * (1.0 - gain);
-            if worth && best.as_ref().is_none_or(|best| value < best.value) {
+            let gains_enough = value < state.value * (1.0 - gain);
+            if gains_enough && best.as_ref().is_none_or(|best| value < best.value) {
                 best = Some(Move { from, to, value });
             }
         }
         best
     }
 
-    fn counts(&self, stand: &Stand) -> Counts {
-        let counts = self.rows.iter().zip(&stand.counts);
+    fn counts(&self, state: &PlanState) -> Counts {
+        let counts = self.rows.iter().zip(&state.counts);
         counts
             .filter(|(_, n)| **n > 0)
             .map(|(&row, &n)| (row, n))

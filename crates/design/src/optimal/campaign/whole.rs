@@ -2,12 +2,12 @@
 
 use faer::Mat;
 
-use super::ledger::{Ledger, Shares};
+use super::evaluator::{Evaluator, Shares};
 use super::swap::Counts;
 use super::{CampaignPlan, PlannedTask};
 use crate::error::{Error, Result};
 use crate::linalg::{self, wide};
-use crate::optimal::rounding::{Purse, spend};
+use crate::optimal::rounding::{SampleBudget, spend};
 use crate::optimal::scan::squared_image;
 use crate::optimal::{DesignAtom, Need};
 
@@ -34,8 +34,8 @@ struct Rounded {
     value: f64,
 }
 
-impl Ledger<'_> {
-    /// Whole samples, and what they are worth.
+impl Evaluator<'_> {
+    /// Whole samples, and their value.
     pub(super) fn finish(&self, shares: &Shares, relaxed: &Shares) -> Result<CampaignPlan> {
         let mut tried = Vec::new();
         let mut plan = self.round(shares.clone(), &mut tried)?;
@@ -101,7 +101,7 @@ impl Ledger<'_> {
         let rows = shares.rows();
         let wanted = self.wanted(&shares, &rows);
         let base = |row: usize| base_of(&shares, row);
-        let purse = Purse {
+        let sample_budget = SampleBudget {
             money: self.campaign.budget - self.campaign.switch_cost * rows.len() as f64,
             costs: rows.iter().map(|&row| self.candidates.cost(row)).collect(),
             least: rows.iter().map(|&row| base(row)).collect(),
@@ -118,7 +118,7 @@ impl Ledger<'_> {
                 .iter()
                 .map(|&n| if n < least { 0.0 } else { n })
                 .collect();
-            let Ok(counts) = spend(&wanted, &purse) else {
+            let Ok(counts) = spend(&wanted, &sample_budget) else {
                 continue;
             };
             let used = rows.iter().zip(&counts).filter(|(_, n)| **n > 0);
@@ -217,22 +217,22 @@ impl Ledger<'_> {
     fn explain(&self, tasks: &mut [PlannedTask]) -> Result<()> {
         let rows: Vec<usize> = tasks.iter().filter_map(|task| task.atom.row).collect();
         let counts: Vec<f64> = tasks.iter().map(|task| task.n as f64).collect();
-        let Some(scene) = self.scene(&rows, &counts)? else {
+        let Some(framed) = self.framed(&rows, &counts)? else {
             return Ok(());
         };
-        let solved = match wide::well_conditioned(scene.information.as_ref()) {
-            Some(factor) => factor.solve(scene.need.l.as_ref()),
+        let solved = match wide::well_conditioned(framed.information.as_ref()) {
+            Some(factor) => factor.solve(framed.need.l.as_ref()),
             None => {
-                let inverse = linalg::pseudo_inverse(scene.information.as_ref(), 1e-12)?;
-                linalg::product(inverse.as_ref(), scene.need.l.as_ref())
+                let inverse = linalg::pseudo_inverse(framed.information.as_ref(), 1e-12)?;
+                linalg::product(inverse.as_ref(), framed.need.l.as_ref())
             }
         };
         let images: Vec<f64> = if solved.nrows() >= wide::WIDE {
-            let all = Mat::from_fn(solved.nrows(), counts.len(), |i, j| scene.columns[j][i]);
+            let all = Mat::from_fn(solved.nrows(), counts.len(), |i, j| framed.columns[j][i]);
             wide::squared_images(solved.transpose(), all.as_ref())
         } else {
             let image = |column: &Vec<f64>| squared_image(solved.transpose(), column);
-            scene.columns.iter().map(image).collect()
+            framed.columns.iter().map(image).collect()
         };
         let parts: Vec<f64> = images
             .iter()

@@ -40,15 +40,15 @@ impl Half {
 }
 
 /// How far along its step a positive vector stays positive, one at most.
-fn room(values: &[f64], step: &[f64]) -> f64 {
+fn longest_step(values: &[f64], step: &[f64]) -> f64 {
     values
         .iter()
         .zip(step)
-        .fold(1.0, |room: f64, (value, step)| {
+        .fold(1.0, |longest_step: f64, (value, step)| {
             if *step < 0.0 {
-                room.min(-value / step)
+                longest_step.min(-value / step)
             } else {
-                room
+                longest_step
             }
         })
 }
@@ -220,10 +220,11 @@ impl Sources {
 
 /// The shares of a step that keep `x` and `z` positive.
 fn lengths(halves: &[Half; 2]) -> (f64, f64) {
-    let least = |room: fn(&Half) -> f64| halves.iter().map(room).fold(1.0, f64::min);
+    let least =
+        |longest_step: fn(&Half) -> f64| halves.iter().map(longest_step).fold(1.0, f64::min);
     (
-        least(|half| room(&half.x, &half.dx)),
-        least(|half| room(&half.z, &half.dz)),
+        least(|half| longest_step(&half.x, &half.dx)),
+        least(|half| longest_step(&half.z, &half.dz)),
     )
 }
 

@@ -158,12 +158,12 @@ fn add(values: &mut [f64], length: f64, step: &[f64]) {
 }
 
 /// Many short rows, read in parallel.
-struct Rows {
+struct RowTable {
     values: Vec<f64>,
     width: usize,
 }
 
-impl Rows {
+impl RowTable {
     fn row(&self, i: usize) -> &[f64] {
         &self.values[i * self.width..][..self.width]
     }
@@ -204,13 +204,13 @@ impl Rows {
 /// Embeddings in two coordinate systems.
 struct Sources {
     /// Each coordinate divided by its scale.
-    scaled: Rows,
+    scaled: RowTable,
     scales: Vec<f64>,
     /// `Σ_i c_i c_iᵀ = I` on the reachable subspace.
-    white: Rows,
+    white: RowTable,
     /// Singular values and right singular vectors (as rows) of the scaled embeddings.
     s: Vec<f64>,
-    v: Rows,
+    v: RowTable,
 }
 
 /// A target in both systems, of unit length in the white one; `ν` has to grow by `factor`.
@@ -240,14 +240,14 @@ impl Sources {
         let linalg::Svd { mut s, v, .. } = stacked_svd(&values, k)?;
         let floor = RANK_TOLERANCE * s.first().copied().unwrap_or(0.0);
         s.retain(|&value| value > floor);
-        let scaled = Rows { values, width: k };
-        let v = Rows {
+        let scaled = RowTable { values, width: k };
+        let v = RowTable {
             values: (0..s.len())
                 .flat_map(|i| linalg::column(v.as_ref(), i))
                 .collect(),
             width: k,
         };
-        let white = Rows {
+        let white = RowTable {
             values: scaled
                 .values
                 .par_chunks(k)
@@ -377,7 +377,7 @@ fn stacked_svd(values: &[f64], k: usize) -> Result<linalg::Svd> {
 }
 
 /// Coordinates along the right singular vectors, each divided by its singular value.
-fn whiten(v: &Rows, s: &[f64], row: &[f64]) -> impl Iterator<Item = f64> {
+fn whiten(v: &RowTable, s: &[f64], row: &[f64]) -> impl Iterator<Item = f64> {
     s.iter()
         .enumerate()
         .map(move |(i, s)| dot(v.row(i), row) / s)

@@ -3,7 +3,7 @@
 use faer::Mat;
 
 use super::interior::Interior;
-use super::{Goal, Rows, Sources, add, max_abs, minus, whiten};
+use super::{Goal, RowTable, Sources, add, max_abs, minus, whiten};
 use crate::error::Result;
 use crate::linalg::{self, dot};
 
@@ -30,7 +30,7 @@ impl Sources {
         let floor = 1e-2 * ROUNDING * max_abs(parts.iter().copied());
         let mut order: Vec<usize> = (0..self.tasks()).filter(|&i| parts[i] > floor).collect();
         order.sort_by(|&a, &b| parts[b].total_cmp(&parts[a]));
-        let mut basis = Basis::new(rows.width, pivot);
+        let mut basis = VertexBasis::new(rows.width, pivot);
         order
             .iter()
             .for_each(|&i| basis.push(i, interior.nu[i], rows.row(i)));
@@ -73,7 +73,7 @@ impl Sources {
     /// the inverse used.
     fn on_support(&self, goal: &Goal, tasks: &[usize]) -> Result<(Vec<f64>, f64, Mat<f64>)> {
         let columns =
-            |rows: &Rows| Mat::from_fn(rows.width, tasks.len(), |i, j| rows.row(tasks[j])[i]);
+            |rows: &RowTable| Mat::from_fn(rows.width, tasks.len(), |i, j| rows.row(tasks[j])[i]);
         let scaled = columns(&self.scaled);
         let inverse = linalg::pseudo_inverse(columns(&self.white).as_ref(), 1e-15)?;
         let sizes: Vec<f64> = tasks
@@ -103,22 +103,22 @@ impl Sources {
 }
 
 /// A basis of white space that turns from unit vectors into embeddings, slot by slot.
-struct Basis {
+struct VertexBasis {
     /// Task and coefficient of each slot; none while it holds its unit vector.
     slots: Vec<Option<(usize, f64)>>,
     /// Rows of the inverse of the matrix whose columns are the basis.
-    inverse: Rows,
+    inverse: RowTable,
     /// Pivots below this part of their row count as zero.
     tolerance: f64,
 }
 
-impl Basis {
+impl VertexBasis {
     fn new(width: usize, tolerance: f64) -> Self {
         let unit = |at: usize| if at / width == at % width { 1.0 } else { 0.0 };
         let values = (0..width * width).map(unit).collect();
         Self {
             slots: vec![None; width],
-            inverse: Rows { values, width },
+            inverse: RowTable { values, width },
             tolerance,
         }
     }
@@ -171,7 +171,7 @@ impl Basis {
     }
 
     /// Fills slots that are left with the tasks that stand out most there; gives the tasks of all.
-    fn complete(&mut self, rows: &Rows) -> Vec<usize> {
+    fn complete(&mut self, rows: &RowTable) -> Vec<usize> {
         for slot in 0..self.slots.len() {
             if self.slots[slot].is_none() {
                 let heights = rows.times(self.inverse.row(slot)).into_iter().enumerate();

@@ -2,17 +2,17 @@
 
 use faer::Mat;
 
-use super::source::Atom;
+use super::atom_source::CandidateAtom;
 use crate::linalg::{self, wide};
 use crate::optimal::master::Dual;
 
-/// Scores this little above those in use are not worth another atom.
+/// Scores this little above those in use do not justify another atom.
 const WORTHWHILE: f64 = 1e-9;
 /// Cosine, in the metric of the information, above which two new atoms say the same.
 const SIMILAR: f64 = 0.9;
 
 /// The columns of some atoms, side by side.
-pub(super) fn columns(atoms: &[Atom], rank: usize) -> Mat<f64> {
+pub(super) fn columns(atoms: &[CandidateAtom], rank: usize) -> Mat<f64> {
     let width = atoms
         .first()
         .map_or(1, |atom| (atom.column.len() / rank.max(1)).max(1));
@@ -22,18 +22,18 @@ pub(super) fn columns(atoms: &[Atom], rank: usize) -> Mat<f64> {
 }
 
 /// The scores of some atoms.
-pub(super) fn scores(dual: &Dual, atoms: &[Atom]) -> Vec<f64> {
+pub(super) fn scores(dual: &Dual, atoms: &[CandidateAtom]) -> Vec<f64> {
     let rank = dual.factor.ncols();
     let one_column = atoms.first().is_some_and(|atom| atom.column.len() == rank);
     if rank >= wide::WIDE && one_column {
         return wide::squared_images(dual.factor.as_ref(), columns(atoms, rank).as_ref());
     }
-    let score = |atom: &Atom| dual.score(&atom.column);
+    let score = |atom: &CandidateAtom| dual.score(&atom.column);
     atoms.iter().map(score).collect()
 }
 
 /// The largest shares that some atoms may have.
-pub(super) fn limits(atoms: &[Atom]) -> Vec<f64> {
+pub(super) fn limits(atoms: &[CandidateAtom]) -> Vec<f64> {
     atoms.iter().map(|atom| atom.limit).collect()
 }
 
@@ -55,7 +55,7 @@ pub(in crate::optimal) fn normalise(q: &mut [f64], limits: &[f64]) {
 }
 
 /// Drops the lightest atoms that weigh no more than `share` together.
-pub(super) fn drop_crumbs(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, share: f64) {
+pub(super) fn drop_negligible(atoms: &mut Vec<CandidateAtom>, q: &mut Vec<f64>, share: f64) {
     let mut order: Vec<usize> = (0..q.len()).collect();
     order.sort_by(|&a, &b| q[a].total_cmp(&q[b]));
     let mut dropped = vec![false; q.len()];
@@ -67,13 +67,13 @@ pub(super) fn drop_crumbs(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, share: f64) {
         }
         dropped[i] = true;
     }
-    let room: f64 = atoms
+    let capacity: f64 = atoms
         .iter()
         .zip(&dropped)
         .filter(|(_, gone)| !**gone)
         .map(|(a, _)| a.limit)
         .sum();
-    if room < 1.0 {
+    if capacity < 1.0 {
         return;
     }
     retain(atoms, q, &dropped);
@@ -82,7 +82,7 @@ pub(super) fn drop_crumbs(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, share: f64) {
 }
 
 /// Removes the atoms that are gone.
-pub(super) fn retain(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, gone: &[bool]) {
+pub(super) fn retain(atoms: &mut Vec<CandidateAtom>, q: &mut Vec<f64>, gone: &[bool]) {
     let mut left = gone.iter().map(|gone| !gone);
     atoms.retain(|_| left.next().unwrap_or(true));
     let mut left = gone.iter().map(|gone| !gone);
@@ -90,7 +90,7 @@ pub(super) fn retain(atoms: &mut Vec<Atom>, q: &mut Vec<f64>, gone: &[bool]) {
 }
 
 /// Squared distance of two atoms relative to their size, whatever their signs.
-pub(super) fn distance(a: &Atom, b: &Atom) -> f64 {
+pub(super) fn distance(a: &CandidateAtom, b: &CandidateAtom) -> f64 {
     let both = linalg::dot(&a.column, &b.column).abs();
     let (left, right) = (
         linalg::dot(&a.column, &a.column),
@@ -100,10 +100,14 @@ pub(super) fn distance(a: &Atom, b: &Atom) -> f64 {
 }
 
 /// Of atoms by falling score, those that differ from the ones before, at most `count`.
-pub(in crate::optimal) fn diverse(atoms: impl Iterator<Item = Atom>, count: usize) -> Vec<Atom> {
-    let mut chosen: Vec<Atom> = Vec::new();
+pub(in crate::optimal) fn diverse(
+    atoms: impl Iterator<Item = CandidateAtom>,
+    count: usize,
+) -> Vec<CandidateAtom> {
+    let mut chosen: Vec<CandidateAtom> = Vec::new();
     for atom in atoms {
-        let similar = |other: &Atom| linalg::cosine(&other.column, &atom.column).abs() > SIMILAR;
+        let similar =
+            |other: &CandidateAtom| linalg::cosine(&other.column, &atom.column).abs() > SIMILAR;
         if !chosen.iter().any(similar) {
             chosen.push(atom);
         }
@@ -114,7 +118,7 @@ pub(in crate::optimal) fn diverse(atoms: impl Iterator<Item = Atom>, count: usiz
     chosen
 }
 
-/// Whether a score is worth an atom beside a best one in use.
+/// Whether a score justifies an atom beside a best one in use.
 pub(in crate::optimal) fn worthwhile(score: f64, floor: f64) -> bool {
     score > floor * (1.0 + WORTHWHILE)
 }

@@ -1,8 +1,8 @@
 //! From the last weights of a run to the design that is handed back.
 
 use super::Solver;
-use super::atoms::{distance, drop_crumbs, limits, retain, scores};
-use super::source::{Atom, Key};
+use super::atom_source::{CandidateAtom, Key};
+use super::atoms::{distance, drop_negligible, limits, retain, scores};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::optimal::frame::Factor;
@@ -14,7 +14,7 @@ const NEAR: f64 = 0.01;
 /// A solved design, in the frame.
 #[derive(Debug)]
 pub(in crate::optimal) struct Solution {
-    pub(in crate::optimal) atoms: Vec<Atom>,
+    pub(in crate::optimal) atoms: Vec<CandidateAtom>,
     pub(in crate::optimal) weights: Vec<f64>,
     /// Each atom's share of the value.
     pub(in crate::optimal) shares: Vec<f64>,
@@ -28,8 +28,8 @@ pub(in crate::optimal) struct Solution {
 /// The state of a run when it ends.
 pub(super) struct Run {
     /// Atoms that span the frame, in case those in use do not.
-    pub(super) spanning: Vec<Atom>,
-    pub(super) atoms: Vec<Atom>,
+    pub(super) spanning: Vec<CandidateAtom>,
+    pub(super) atoms: Vec<CandidateAtom>,
     pub(super) weights: Weights,
     pub(super) lower_bound: f64,
     pub(super) exact: bool,
@@ -38,7 +38,7 @@ pub(super) struct Run {
 
 /// Atoms in use with their weights, and their value without the solver's ridge.
 struct Kept {
-    atoms: Vec<Atom>,
+    atoms: Vec<CandidateAtom>,
     q: Vec<f64>,
     value: f64,
 }
@@ -46,7 +46,7 @@ struct Kept {
 impl Solver<'_> {
     /// The exact value without the solver's ridge, and what each atom contributes.
     pub(super) fn finish(&self, run: &Run, need: &Factor) -> Result<Solution> {
-        let mut kept = self.without_crumbs(run)?;
+        let mut kept = self.pruned(run)?;
         self.reach(&mut kept, &run.spanning)?;
         let Kept { atoms, q, value } = kept;
         let scale = need.scale * need.scale;
@@ -83,9 +83,9 @@ impl Solver<'_> {
 
     /// The atoms that carry the value: without the lightest and without near twins, where the value
     /// bears it.
-    fn without_crumbs(&self, run: &Run) -> Result<Kept> {
+    fn pruned(&self, run: &Run) -> Result<Kept> {
         let (mut atoms, mut q) = (run.atoms.clone(), run.weights.q.clone());
-        drop_crumbs(&mut atoms, &mut q, 0.05 * self.tolerance.min(1e-2));
+        drop_negligible(&mut atoms, &mut q, 0.05 * self.tolerance.min(1e-2));
         let mut value = self.exact(&atoms, &q)?;
         let allowed = run
             .weights
@@ -102,7 +102,7 @@ impl Solver<'_> {
 
     /// Directions that matter so little that the ridge hid them still have to be reached: a share of
     /// the weight goes to atoms that span the frame, as small as will do.
-    fn reach(&self, kept: &mut Kept, spanning: &[Atom]) -> Result<()> {
+    fn reach(&self, kept: &mut Kept, spanning: &[CandidateAtom]) -> Result<()> {
         let mut share = 1e-6;
         let unlimited = limits(&kept.atoms).iter().all(|&limit| limit >= 1.0);
         while !kept.value.is_finite() && unlimited && share < 1e-2 {
@@ -132,7 +132,7 @@ impl Solver<'_> {
     /// a search finds the same top twice, and two tasks cost a switch.
     fn merge(
         &self,
-        atoms: &mut Vec<Atom>,
+        atoms: &mut Vec<CandidateAtom>,
         q: &mut Vec<f64>,
         mut value: f64,
         bearable: f64,
@@ -165,7 +165,7 @@ impl Solver<'_> {
     }
 
     /// The value of weights without the ridge; infinite if the need is not reached.
-    fn exact(&self, atoms: &[Atom], q: &[f64]) -> Result<f64> {
+    fn exact(&self, atoms: &[CandidateAtom], q: &[f64]) -> Result<f64> {
         let columns = self.columns(atoms);
         let weighted = weighted(columns.as_ref(), q);
         let mut information = linalg::product(weighted.as_ref(), columns.transpose());

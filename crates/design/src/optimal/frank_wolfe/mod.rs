@@ -8,34 +8,34 @@
 //! Re-optimising all weights in every step takes 5 to 10 passes over the candidates where plain
 //! Frank–Wolfe takes hundreds.
 
+mod atom_source;
 mod atoms;
 mod finish;
-mod source;
 
 use std::cell::Cell;
 
 use faer::{Mat, MatRef};
 
-use self::atoms::{columns, drop_crumbs, limits, scores};
+pub(super) use self::atom_source::{AtomSource, CandidateAtom, Iterate, Key, Offer};
+use self::atoms::{columns, drop_negligible, limits, scores};
 pub(super) use self::atoms::{diverse, normalise, worthwhile};
 use self::finish::Run;
 pub(super) use self::finish::Solution;
-pub(super) use self::source::{Atom, Key, Offer, Source, Stand};
 use super::master::{Master, RIDGE, RIDGES_BESIDE_GIVEN, Weights, support};
 use super::{Criterion, Problem};
 use crate::error::{Error, Result};
 use crate::linalg;
 
 /// Weight, relative to the gap, that may be dropped between two steps.
-const CRUMBS: f64 = 1e-3;
+const NEGLIGIBLE: f64 = 1e-3;
 /// The finest gap that weights are asked for.
 const FINEST: f64 = 1e-11;
 
 /// Solves a design problem over the atoms of a source, starting from `known` ones if there are any.
 pub(super) fn solve(
-    source: &mut dyn Source,
+    source: &mut dyn AtomSource,
     problem: &Problem<'_>,
-    known: &[Atom],
+    known: &[CandidateAtom],
 ) -> Result<Solution> {
     problem.check()?;
     let need = source.frame().need(&problem.need, problem.partial)?;
@@ -56,7 +56,7 @@ pub(super) fn solve(
         _ => Criterion::Trace,
     };
     let effort = Cell::new(problem.effort);
-    let attempt = |source: &mut dyn Source, given: &Mat<f64>, ridge: f64| {
+    let attempt = |source: &mut dyn AtomSource, given: &Mat<f64>, ridge: f64| {
         let solver = Solver {
             master: Master {
                 criterion,
@@ -111,21 +111,21 @@ struct Solver<'a> {
 }
 
 /// Where a run stands between two steps.
-struct State {
-    atoms: Vec<Atom>,
+struct RunState {
+    atoms: Vec<CandidateAtom>,
     q: Vec<f64>,
     /// Relative gap to which the next weights are found.
     inner: f64,
     lower_bound: f64,
-    /// The gap when tasks were last forgotten.
+    /// The gap when tasks were last dropped.
     screened: f64,
     exact: bool,
     iterations: usize,
 }
 
-impl State {
+impl RunState {
     /// Takes atoms in that are not in use yet; whether there are any.
-    fn take(&mut self, offered: Vec<Atom>) -> bool {
+    fn take(&mut self, offered: Vec<CandidateAtom>) -> bool {
         let before = self.atoms.len();
         for atom in offered {
             if !self.atoms.iter().any(|other| other.key == atom.key) {
@@ -138,7 +138,7 @@ impl State {
 }
 
 impl Solver<'_> {
-    fn run(&self, source: &mut dyn Source, known: &[Atom]) -> Result<Run> {
+    fn run(&self, source: &mut dyn AtomSource, known: &[CandidateAtom]) -> Result<Run> {
         let (spanning, mut state) = self.begin(source, known)?;
         let weights = loop {
             state.iterations += 1;
@@ -158,7 +158,7 @@ impl Solver<'_> {
                 self.screen(source, &weights, &state)?;
             }
             state.q.clone_from(&weights.q);
-            drop_crumbs(&mut state.atoms, &mut state.q, CRUMBS * gap.min(0.1));
+            drop_negligible(&mut state.atoms, &mut state.q, NEGLIGIBLE * gap.min(0.1));
             if state.take(offer) {
                 state.inner = state.inner.min(0.2 * gap);
             } else {
@@ -181,12 +181,16 @@ impl Solver<'_> {
     }
 
     /// Atoms that span the frame, and where a run begins: with them and with what is known.
-    fn begin(&self, source: &mut dyn Source, known: &[Atom]) -> Result<(Vec<Atom>, State)> {
+    fn begin(
+        &self,
+        source: &mut dyn AtomSource,
+        known: &[CandidateAtom],
+    ) -> Result<(Vec<CandidateAtom>, RunState)> {
         let (spanning, start) = match source.start(&self.master)? {
             Some((atoms, weights)) => (atoms, Some(weights)),
             None => (source.first()?, None),
         };
-        let mut atoms: Vec<Atom> = Vec::new();
+        let mut atoms: Vec<CandidateAtom> = Vec::new();
         for atom in known {
             if !atoms.iter().any(|other| other.key == atom.key) {
                 atoms.push(atom.clone());
@@ -198,7 +202,7 @@ impl Solver<'_> {
                 atoms.push(atom.clone());
             }
         }
-        // A start that is nearly there is worth weighing well at once.
+        // A start that is nearly there is weighed finely at once.
         let inner = match start {
             None => 0.1_f64,
             Some(_) => 0.25 * self.tolerance,
@@ -211,7 +215,7 @@ impl Solver<'_> {
                 .collect(),
         };
         normalise(&mut q, &limits(&atoms));
-        let state = State {
+        let state = RunState {
             atoms,
             q,
             inner,
@@ -227,10 +231,10 @@ impl Solver<'_> {
     /// the weights are good enough, or all that there is to be had.
     fn look(
         &self,
-        source: &mut dyn Source,
+        source: &mut dyn AtomSource,
         weights: &Weights,
-        state: &mut State,
-    ) -> Result<Option<Vec<Atom>>> {
+        state: &mut RunState,
+    ) -> Result<Option<Vec<CandidateAtom>>> {
         let scores = scores(&weights.dual, &state.atoms);
         let floor = scores.iter().copied().fold(0.0, f64::max);
         let in_use = support(&scores, &limits(&state.atoms));
@@ -250,10 +254,15 @@ impl Solver<'_> {
         Ok((!done(state.lower_bound)).then_some(offer.atoms))
     }
 
-    /// Lets the source forget tasks that no optimum uses.
-    fn screen(&self, source: &mut dyn Source, weights: &Weights, state: &State) -> Result<()> {
+    /// Lets the source drop tasks that no optimum uses.
+    fn screen(
+        &self,
+        source: &mut dyn AtomSource,
+        weights: &Weights,
+        state: &RunState,
+    ) -> Result<()> {
         let columns = self.columns(&state.atoms);
-        source.screen(&Stand {
+        source.screen(&Iterate {
             criterion: self.master.criterion,
             dual: &weights.dual,
             information: self.master.information(columns.as_ref(), &weights.q),
@@ -263,7 +272,7 @@ impl Solver<'_> {
     }
 
     /// The atoms as columns.
-    fn columns(&self, atoms: &[Atom]) -> Mat<f64> {
+    fn columns(&self, atoms: &[CandidateAtom]) -> Mat<f64> {
         columns(atoms, self.master.need.nrows())
     }
 }

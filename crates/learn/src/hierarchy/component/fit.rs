@@ -1,4 +1,4 @@
-//! Equations of tasks that are kin, and the way to their precisions and noise.
+//! Equations of related tasks, and the way to their precisions and noise.
 
 use faer::Mat;
 use rayon::prelude::*;
@@ -16,28 +16,28 @@ const INERTIA: f64 = 1e-2;
 /// else leave equations that features which hang together make singular.
 const LEAST_NOISE: f64 = 1e-10;
 
-/// Coefficients that the usual strangeness counts for in each task's own.
-const STRANGENESS_INERTIA: f64 = 6.0;
-/// How much stranger or more usual than its kin a task can be.
-const STRANGENESS_RANGE: (f64, f64) = (0.05, 100.0);
+/// Coefficients that a residual scale of one counts for in each task's own.
+const RESIDUAL_SCALE_INERTIA: f64 = 6.0;
+/// Range of the residual scales.
+const RESIDUAL_SCALE_RANGE: (f64, f64) = (0.05, 100.0);
 
 /// A fit under way.
-pub(super) struct Fit<'a> {
+pub(super) struct ComponentFit<'a> {
     tasks: &'a [Evidence],
     groups: &'a [usize],
     /// For each shared task feature, then for the residuals: a precision for each group.
     pub(super) precisions: Vec<Vec<f64>>,
     /// Noise variances of the tasks.
     pub(super) noises: Vec<f64>,
-    /// Factors of the residuals' variances, task by task: one task that is not like the others must
-    /// not make all of them look strange.
-    pub(super) strangeness: Vec<f64>,
+    /// Residual scales: factors of the residuals' variances, task by task, so that one task that is not
+    /// like the others does not widen the residuals of all.
+    pub(super) residual_scales: Vec<f64>,
     /// Mean square of the labels.
     level: f64,
 }
 
 /// What precisions and noise make of the rows.
-pub(super) struct Solution {
+pub(super) struct ComponentSolution {
     /// `M`.
     means: Mat<f64>,
     /// Its covariance, ordered task feature, then feature.
@@ -46,7 +46,7 @@ pub(super) struct Solution {
 }
 
 /// What a task contributes to the equations of `M`.
-struct Reduced {
+struct ReducedTask {
     /// Covariance of the task's residual, given `M`.
     open: Mat<f64>,
     /// The Schur complement of its Gram matrix.
@@ -54,15 +54,15 @@ struct Reduced {
     moment: Vec<f64>,
 }
 
-/// What a solution tells of a task.
+/// What a solution says of a task.
 struct Outcome {
     /// The mean of its coefficients.
     mean: Vec<f64>,
     /// Covariance of its residual, given `M`.
     open: Mat<f64>,
-    /// `P L`: how much of `M`'s doubt is left.
+    /// `P L`: the factor by which `M` enters.
     kept: Mat<f64>,
-    /// The same times that doubt.
+    /// The same times the covariance of `M u`.
     half: Mat<f64>,
     own: Vec<f64>,
     own_variances: Vec<f64>,
@@ -72,7 +72,7 @@ struct Outcome {
     free: f64,
 }
 
-impl<'a> Fit<'a> {
+impl<'a> ComponentFit<'a> {
     pub(super) fn start(tasks: &'a [Evidence], groups: &'a [usize]) -> Self {
         let q = tasks.first().map_or(0, |task| task.shared.len());
         let rows: f64 = tasks.iter().map(|task| task.rows).sum();
@@ -90,7 +90,7 @@ impl<'a> Fit<'a> {
             groups,
             precisions: (0..=q).map(|j| vec![first(j) / level; count]).collect(),
             noises: vec![0.3 * level; tasks.len()],
-            strangeness: vec![1.0; tasks.len()],
+            residual_scales: vec![1.0; tasks.len()],
             level,
         }
     }
@@ -112,14 +112,14 @@ impl<'a> Fit<'a> {
     fn own(&self, task: usize) -> Vec<f64> {
         let usual = self.diagonal(self.shared()).into_iter();
         usual
-            .map(|precision| precision / self.strangeness[task])
+            .map(|precision| precision / self.residual_scales[task])
             .collect()
     }
 
     /// `M` and all residuals, for the precisions and the noise as they are.
-    pub(super) fn solve(&self) -> Result<Solution> {
+    pub(super) fn solve(&self) -> Result<ComponentSolution> {
         let (d, q) = (self.groups.len(), self.shared());
-        let reduced: Vec<Reduced> = (0..self.tasks.len())
+        let reduced: Vec<ReducedTask> = (0..self.tasks.len())
             .into_par_iter()
             .map(|index| reduce(&self.tasks[index], self.noises[index], &self.own(index)))
             .collect::<Result<_>>()?;
@@ -138,7 +138,7 @@ impl<'a> Fit<'a> {
                 matrix[(j * d + a, j * d + a)] += precision;
             }
         }
-        let factor = linalg::cholesky(matrix.as_ref(), "the equations of tasks that are kin")?;
+        let factor = linalg::cholesky(matrix.as_ref(), "the equations of related tasks")?;
         let covariance = factor.solve(Mat::identity(q * d, q * d).as_ref());
         let flat = linalg::product(covariance.as_ref(), rhs.as_ref());
         let means = Mat::from_fn(d, q, |a, j| flat[(j * d + a, 0)]);
@@ -147,7 +147,7 @@ impl<'a> Fit<'a> {
             .zip(reduced)
             .map(|(index, reduced)| self.outcome(index, reduced, (&means, &covariance)))
             .collect();
-        Ok(Solution {
+        Ok(ComponentSolution {
             means,
             covariance,
             outcomes,
@@ -158,7 +158,7 @@ impl<'a> Fit<'a> {
     fn outcome(
         &self,
         index: usize,
-        reduced: Reduced,
+        reduced: ReducedTask,
         (means, covariance): (&Mat<f64>, &Mat<f64>),
     ) -> Outcome {
         let (task, noise, d) = (&self.tasks[index], self.noises[index], self.groups.len());
@@ -174,8 +174,8 @@ impl<'a> Fit<'a> {
         let residual = linalg::apply(reduced.open.as_ref(), &left);
         let mean: Vec<f64> = common.iter().zip(&residual).map(|(m, r)| m + r).collect();
         // With P the residual's covariance given M and L its precisions, θ is P L M u plus what
-        // rows say, so M's doubt V enters through P L, and the residual's through 1 − P L.
-        let Reduced { open, gram, .. } = reduced;
+        // rows say, so M's covariance V enters through P L, and the residual's through 1 − P L.
+        let ReducedTask { open, gram, .. } = reduced;
         let shared = spread(covariance.as_ref(), &task.shared, d);
         let kept = Mat::from_fn(d, d, |a, b| open[(a, b)] * own[b]);
         let half = linalg::product(kept.as_ref(), shared.as_ref());
@@ -202,7 +202,7 @@ impl<'a> Fit<'a> {
 
     /// Moves precisions and noise: with `γ` effective coefficients of squared length `s`, the
     /// precision becomes `γ / s`.
-    pub(super) fn update(&mut self, solution: &Solution) {
+    pub(super) fn update(&mut self, solution: &ComponentSolution) {
         let (d, q) = (self.groups.len(), self.shared());
         let count = self.precisions[q].len();
         let mut freedom = vec![vec![0.0; count]; q + 1];
@@ -215,21 +215,21 @@ impl<'a> Fit<'a> {
             }
         }
         let usual = self.diagonal(q);
-        let mut strangeness = Vec::with_capacity(self.tasks.len());
-        for (outcome, scale) in solution.outcomes.iter().zip(&self.strangeness) {
-            let (mut told, mut size) = (0.0, 0.0);
+        let mut residual_scales = Vec::with_capacity(self.tasks.len());
+        for (outcome, scale) in solution.outcomes.iter().zip(&self.residual_scales) {
+            let (mut effective, mut size) = (0.0, 0.0);
             for (a, &group) in self.groups.iter().enumerate() {
                 let known = 1.0 - usual[a] / scale * outcome.own_variances[a];
                 let square = outcome.own[a].powi(2);
                 freedom[q][group] += known;
                 squares[q][group] += square / scale;
-                told += known.max(0.0);
+                effective += known.max(0.0);
                 size += usual[a] * square;
             }
-            let wanted = (size + STRANGENESS_INERTIA) / (told + STRANGENESS_INERTIA);
-            strangeness.push(wanted.clamp(STRANGENESS_RANGE.0, STRANGENESS_RANGE.1));
+            let wanted = (size + RESIDUAL_SCALE_INERTIA) / (effective + RESIDUAL_SCALE_INERTIA);
+            residual_scales.push(wanted.clamp(RESIDUAL_SCALE_RANGE.0, RESIDUAL_SCALE_RANGE.1));
         }
-        self.strangeness = strangeness;
+        self.residual_scales = residual_scales;
         for (index, precisions) in self.precisions.iter_mut().enumerate() {
             for (group, precision) in precisions.iter_mut().enumerate() {
                 let wanted = (freedom[index][group].max(0.0) + INERTIA)
@@ -251,7 +251,7 @@ impl<'a> Fit<'a> {
             .collect();
     }
 
-    pub(super) fn finish(self, solution: Solution) -> Component {
+    pub(super) fn finish(self, solution: ComponentSolution) -> Component {
         let d = self.groups.len();
         let rows: f64 = self.tasks.iter().map(|task| task.rows).sum();
         let size = |a: usize| -> f64 {
@@ -279,7 +279,7 @@ impl<'a> Fit<'a> {
 
 /// Takes a task's residual out of its equations. With `A = G/σ²`, `L` the residual's precisions and
 /// `P = (A + L)⁻¹`, the Schur complement `A − A P A` is `A P L`, which subtracts nothing.
-fn reduce(task: &Evidence, noise: f64, own: &[f64]) -> Result<Reduced> {
+fn reduce(task: &Evidence, noise: f64, own: &[f64]) -> Result<ReducedTask> {
     let d = own.len();
     let mut matrix = task.gram.clone();
     matrix *= faer::Scale(1.0 / noise);
@@ -294,7 +294,7 @@ fn reduce(task: &Evidence, noise: f64, own: &[f64]) -> Result<Reduced> {
         .zip(own)
         .map(|(b, precision)| precision * b / noise)
         .collect();
-    Ok(Reduced { open, gram, moment })
+    Ok(ReducedTask { open, gram, moment })
 }
 
 fn geometric_mean(values: &[f64]) -> f64 {

@@ -11,7 +11,7 @@ use crate::rng::{Purpose, derive};
 const GROUPS: [usize; 3] = [0, 1, 1];
 const D: usize = 3;
 const Q: usize = 2;
-const WORTH: f64 = 30.0;
+const EFFECTIVE_ROWS: f64 = 30.0;
 /// Rows of each task; some have fewer than features.
 const ROWS: [usize; 5] = [40, 2, 12, 1, 7];
 
@@ -26,12 +26,12 @@ impl Task {
         let mut statistics = Statistics::new(D, 1);
         let rows = Samples::new(self.x.clone(), D, self.y.clone(), 1).unwrap();
         statistics.accumulate(&rows).unwrap();
-        Evidence::new(self.shared.clone(), &statistics, 0, WORTH)
+        Evidence::new(self.shared.clone(), &statistics, 0, EFFECTIVE_ROWS)
     }
 
     /// What a row counts for.
     fn weight(&self) -> f64 {
-        1.0 / (1.0 + self.y.len() as f64 / WORTH)
+        1.0 / (1.0 + self.y.len() as f64 / EFFECTIVE_ROWS)
     }
 }
 
@@ -55,16 +55,16 @@ fn tasks(seed: u64) -> Vec<Task> {
 }
 
 /// The prior precision of an unknown.
-fn precision(fit: &Fit<'_>, i: usize) -> f64 {
+fn precision(fit: &ComponentFit<'_>, i: usize) -> f64 {
     let usual = fit.precisions[(i / D).min(Q)][GROUPS[i % D]];
     match (i / D).checked_sub(Q) {
-        Some(task) => usual / fit.strangeness[task],
+        Some(task) => usual / fit.residual_scales[task],
         None => usual,
     }
 }
 
 /// Mean and covariance of `(M, r_1, …, r_T)`, from rows.
-fn dense(tasks: &[Task], fit: &Fit<'_>) -> (Vec<f64>, Mat<f64>) {
+fn dense(tasks: &[Task], fit: &ComponentFit<'_>) -> (Vec<f64>, Mat<f64>) {
     let size = D * (Q + tasks.len());
     let mut matrix = Mat::<f64>::zeros(size, size);
     let mut rhs = vec![0.0; size];
@@ -112,7 +112,7 @@ fn a_solution_is_that_of_all_unknowns_at_once() {
         let tasks = tasks(seed);
         let evidence: Vec<Evidence> = tasks.iter().map(Task::evidence).collect();
         // As `Component::fit` does, with precisions and noise in view.
-        let mut fit = Fit::start(&evidence, &GROUPS);
+        let mut fit = ComponentFit::start(&evidence, &GROUPS);
         for _ in 1..STEPS {
             let solution = fit.solve().unwrap();
             fit.update(&solution);
@@ -129,11 +129,11 @@ fn a_solution_is_that_of_all_unknowns_at_once() {
         for (index, known) in found.tasks.iter().enumerate() {
             let part = function(&tasks, index);
             let half = linalg::product(part.as_ref(), covariance.as_ref());
-            let doubt = linalg::product(half.as_ref(), part.transpose());
+            let covariance = linalg::product(half.as_ref(), part.transpose());
             let theta = linalg::apply(part.as_ref(), &mean);
             for a in 0..D {
                 close(known.mean[a], theta[a], 1e-9);
-                (0..D).for_each(|b| close(known.covariance[(a, b)], doubt[(a, b)], 1e-9));
+                (0..D).for_each(|b| close(known.covariance[(a, b)], covariance[(a, b)], 1e-9));
             }
         }
         let logs: f64 = fit.noises.iter().map(|noise| noise.ln()).sum();
@@ -142,16 +142,16 @@ fn a_solution_is_that_of_all_unknowns_at_once() {
 }
 
 /// MacKay's fixed point from the covariance of all unknowns: with inertia, `γ / s` for precisions,
-/// `s / γ` for strangeness and `S / (n − γ)` for noise.
+/// `s / γ` for residual scales and `S / (n − γ)` for noise.
 #[test]
 fn an_update_is_the_fixed_points_step() {
     let tasks = tasks(9);
     let evidence: Vec<Evidence> = tasks.iter().map(Task::evidence).collect();
-    let mut fit = Fit::start(&evidence, &GROUPS);
+    let mut fit = ComponentFit::start(&evidence, &GROUPS);
     for _ in 0..3 {
         let (mean, covariance) = dense(&tasks, &fit);
         let (before, noises) = (fit.precisions.clone(), fit.noises.clone());
-        let strangeness = fit.strangeness.clone();
+        let residual_scales = fit.residual_scales.clone();
         let prior: Vec<f64> = (0..mean.len()).map(|i| precision(&fit, i)).collect();
         let solution = fit.solve().unwrap();
         fit.update(&solution);
@@ -159,20 +159,22 @@ fn an_update_is_the_fixed_points_step() {
         let mut squares = freedom.clone();
         for i in 0..mean.len() {
             let (block, group) = ((i / D).min(Q), GROUPS[i % D]);
-            let scale = (i / D).checked_sub(Q).map_or(1.0, |task| strangeness[task]);
+            let scale = (i / D)
+                .checked_sub(Q)
+                .map_or(1.0, |task| residual_scales[task]);
             freedom[block][group] += 1.0 - prior[i] * covariance[(i, i)];
             squares[block][group] += mean[i].powi(2) / scale;
         }
-        for (task, found) in fit.strangeness.iter().enumerate() {
+        for (task, found) in fit.residual_scales.iter().enumerate() {
             let own = (Q + task) * D..(Q + task + 1) * D;
-            let told: f64 = own
+            let effective: f64 = own
                 .clone()
                 .map(|i| (1.0 - prior[i] * covariance[(i, i)]).max(0.0))
                 .sum();
             let size: f64 = own
-                .map(|i| prior[i] * strangeness[task] * mean[i].powi(2))
+                .map(|i| prior[i] * residual_scales[task] * mean[i].powi(2))
                 .sum();
-            close(*found, (size + 6.0) / (told + 6.0), 1e-8);
+            close(*found, (size + 6.0) / (effective + 6.0), 1e-8);
         }
         for block in 0..=Q {
             for group in 0..2 {

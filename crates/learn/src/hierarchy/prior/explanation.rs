@@ -22,7 +22,7 @@ pub(crate) const SCALE_TAILS: f64 = 3.0;
 const NOISE_TAILS: f64 = 10.0;
 
 /// A task's rows, as all ways to explain them need them.
-pub(crate) struct Rows<'a> {
+pub(crate) struct ExplainedRows<'a> {
     prior: &'a Prior,
     pub(crate) root: &'a GramRoot,
     /// The labels less what is expected.
@@ -55,7 +55,7 @@ pub(crate) struct Explanation {
     pub(crate) scores: Vec<Vec<f64>>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ExplainedRows<'a> {
     pub(crate) fn new(prior: &'a Prior, root: &'a GramRoot) -> Self {
         let left = root.less(prior.mean());
         let common = linalg::product(prior.common.covariance.as_ref(), root.root.transpose());

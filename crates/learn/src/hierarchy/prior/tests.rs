@@ -65,7 +65,7 @@ fn the_belief_is_the_mean_over_all_explanations() {
         let (x, y, statistics) = rows(&theta, n, NOISE, rng);
         let found = prior.belief(&statistics, 0, 1.0).unwrap();
         let root = GramRoot::of(&statistics, 0);
-        let of_rows = Rows::new(&prior, &root);
+        let of_rows = ExplainedRows::new(&prior, &root);
         let levels = of_rows.levels.clone();
         let mut parts = Vec::new();
         let left = Mat::from_fn(n, 1, |i, _| {
@@ -82,8 +82,13 @@ fn the_belief_is_the_mean_over_all_explanations() {
                 let solved = factor.solve(left.as_ref());
                 let misfit = linalg::inner(solved.as_ref(), left.as_ref()) + factor.log_det();
                 let step = linalg::product(half.transpose(), solved.as_ref());
-                let told = linalg::product(half.transpose(), factor.solve(half.as_ref()).as_ref());
-                parts.push((log_prior + weight - 0.5 * misfit, step, covariance - told));
+                let updated =
+                    linalg::product(half.transpose(), factor.solve(half.as_ref()).as_ref());
+                parts.push((
+                    log_prior + weight - 0.5 * misfit,
+                    step,
+                    covariance - updated,
+                ));
             }
         };
         for one in prior.explanations(&of_rows, &[1.0]).unwrap() {
@@ -168,7 +173,7 @@ fn rows_that_agree_leave_the_mean_where_it_is() {
     assert!(error < 0.05 * alone, "{error} {alone}");
 }
 
-/// Rows that count for less tell less, but no other noise.
+/// Rows that count for less say less of the function, but nothing else of the noise.
 #[test]
 fn weights_of_rows_leave_the_noise_as_it_is() {
     let rng = &mut derive(9, Purpose::Test, &[]);

@@ -19,13 +19,13 @@ const MOST_WORK: f64 = 1e8;
 const FEWEST_LEFT: usize = 8;
 
 /// A source task, its rows of all stages together.
-pub(super) struct Task {
+pub(super) struct LeftOutTask {
     pub(super) task: Vec<f64>,
     pub(super) features: Vec<f64>,
     pub(super) statistics: Statistics,
 }
 
-impl Task {
+impl LeftOutTask {
     /// The distinct source tasks with rows, with the first `p` of their features.
     pub(super) fn distinct(data: &TaskData, p: usize) -> Result<Vec<Self>> {
         let mut tasks: Vec<Self> = Vec::new();
@@ -97,7 +97,7 @@ pub(super) struct Left {
 
 impl Held {
     /// Nothing, where the task has too few rows for a fit of its own.
-    fn new(family: &Family, index: usize, task: &Task) -> Result<Option<Self>> {
+    fn new(family: &Family, index: usize, task: &LeftOutTask) -> Result<Option<Self>> {
         let statistics = &task.statistics;
         if statistics.count() <= statistics.dim() {
             return Ok(None);
@@ -175,7 +175,7 @@ impl Held {
 
 impl Left {
     /// Leaves every task out that can be judged, or a fair part if there are very many.
-    pub(super) fn new(family: &Family, tasks: &[Task]) -> Result<Self> {
+    pub(super) fn new(family: &Family, tasks: &[LeftOutTask]) -> Result<Self> {
         let most = (MOST_WORK / (family.dim() as f64).powi(3)) as usize;
         let stride = tasks.len().div_ceil(most.max(FEWEST_LEFT));
         let chosen: Vec<usize> = (0..tasks.len()).step_by(stride.max(1)).collect();
@@ -252,7 +252,7 @@ impl Left {
             variance += 2.0 * self.outputs * rank * (trace / rank.max(1.0)).powi(3);
         }
         let free: f64 = self.held.iter().map(|held| held.free).sum();
-        // What no function reaches is the same in the noise and the residual: no doubt about it.
+        // What no function reaches is the same in the noise and the residual: it has no variance.
         variance += 2.0 * traces * traces / free;
         let labels = self.labels();
         Some(LeftOut {

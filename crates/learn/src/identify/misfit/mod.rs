@@ -44,16 +44,16 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
-mod candidates;
-mod extension;
+mod candidate_features;
+mod feature_extension;
 mod left_out;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use self::extension::remedies;
-use self::left_out::{Left, LeftOut, Task};
+use self::feature_extension::remedies;
+use self::left_out::{Left, LeftOut, LeftOutTask};
 use super::Family;
 use crate::data::TaskData;
 use crate::error::Result;
@@ -61,7 +61,7 @@ use crate::error::Result;
 /// Fewest tasks that must be predictable from the others.
 const FEWEST_TASKS: usize = 4;
 /// Standard errors beyond which a misfit is no accident: with few tasks the tail is long.
-const BEYOND_BLUR: f64 = 4.0;
+const STANDARD_ERRORS: f64 = 4.0;
 /// Share of the noise below which a misfit does no harm.
 const HARMLESS: f64 = 0.05;
 /// Times what finite data leave open, which is known to a factor only: below, more data help more
@@ -80,17 +80,18 @@ pub struct Misfit {
     /// The same if the task features sufficed: noise, and what finite data leave open.
     pub expected: f64,
     /// Standard error of the difference of these two.
-    pub blur: f64,
+    #[serde(rename = "blur")]
+    pub standard_error: f64,
     /// Tasks that could be judged.
     pub tasks: usize,
     /// Features that would lower the residual clearly, by gain, but first the simplest of those that
     /// are as good as the best. Looked for where the misfit is serious.
-    pub remedies: Vec<Remedy>,
+    pub remedies: Vec<MissingFeature>,
 }
 
 /// A feature that the task features lack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Remedy {
+pub struct MissingFeature {
     /// Its name, such as `1`, `w1²` or `w1·w3`.
     pub feature: String,
     /// Its exponents, one a task parameter, as [`Monomials`](crate::features::Monomials) takes them.
@@ -114,7 +115,7 @@ impl Misfit {
 
     /// The same for a family that was fitted to all source rows.
     pub fn under(family: &Family, data: &TaskData) -> Result<Option<Self>> {
-        let tasks = Task::distinct(data, family.task_features())?;
+        let tasks = LeftOutTask::distinct(data, family.task_features())?;
         let left = Left::new(family, &tasks)?;
         if left.tasks() < FEWEST_TASKS {
             return Ok(None);
@@ -137,7 +138,7 @@ impl Misfit {
             noise,
             residual,
             expected: noise * expected,
-            blur: (noise * spread).max(ROUNDING * left.signal()),
+            standard_error: (noise * spread).max(ROUNDING * left.signal()),
             tasks: left.tasks(),
             remedies: Vec::new(),
         }
@@ -150,12 +151,12 @@ impl Misfit {
     }
 
     /// Whether the residual is clearly above what noise and finite data explain: beyond what the
-    /// number of labels can blur, by more than a few percent of the noise, and by more than finite
+    /// standard errors, by more than a few percent of the noise, and by more than finite
     /// data leave open.
     #[must_use]
     pub fn is_serious(&self) -> bool {
         let open = self.expected - self.noise;
-        let limit = (BEYOND_BLUR * self.blur).max(HARMLESS * self.noise);
+        let limit = (STANDARD_ERRORS * self.standard_error).max(HARMLESS * self.noise);
         self.excess() > limit.max(BEYOND_OPEN * open)
     }
 }
@@ -173,7 +174,7 @@ impl fmt::Display for Misfit {
         }
         f.write_str("the task features cannot express these tasks; ")?;
         match self.remedies.first() {
-            Some(Remedy {
+            Some(MissingFeature {
                 feature, residual, ..
             }) => write!(f, "adding {feature} would bring it to {}", Short(*residual)),
             None => f.write_str(

@@ -105,7 +105,7 @@ fn a_missing_quadratic_is_named() {
     }
 }
 
-/// Measured over 1,000 other data sets of these sizes: the excess in units of the blur has mean −0.06
+/// Measured over 1,000 other data sets of these sizes: the excess in units of the standard error has mean −0.06
 /// and deviation 0.92; one of them is called serious.
 #[test]
 fn features_that_suffice_raise_no_alarm() {
@@ -117,7 +117,7 @@ fn features_that_suffice_raise_no_alarm() {
             let misfit = world.misfit(tasks, rows, seed).unwrap();
             assert!(!misfit.is_serious(), "{tasks} {rows} {seed}: {misfit:?}");
             assert!(misfit.remedies.is_empty());
-            scaled.push(misfit.excess() / misfit.blur);
+            scaled.push(misfit.excess() / misfit.standard_error);
         }
         let mean = scaled.iter().sum::<f64>() / scaled.len() as f64;
         // Four standard errors of the mean.
@@ -195,7 +195,7 @@ fn a_task_left_out_is_a_fit_without_it() {
     let world = World::new(&linear_and(&[[0, 0, 0]]), &LINEAR);
     let data = world.data(8, 40, 3);
     let family = Family::fit(&data, 3, None).unwrap().unwrap();
-    let tasks = Task::distinct(&data, 3).unwrap();
+    let tasks = LeftOutTask::distinct(&data, 3).unwrap();
     let left = Left::new(&family, &tasks).unwrap();
     assert_eq!(left.tasks(), 8);
     // K of the others from that of all, which is the inverse of the inverse.
@@ -232,7 +232,7 @@ fn a_task_left_out_is_a_fit_without_it() {
 
 #[test]
 fn the_verdict_is_one_sentence() {
-    let remedy = Remedy {
+    let remedy = MissingFeature {
         feature: "1".into(),
         exponents: vec![0],
         residual: 0.26,
@@ -241,7 +241,7 @@ fn the_verdict_is_one_sentence() {
         noise: 0.25,
         residual: 0.61,
         expected: 0.255,
-        blur: 0.01,
+        standard_error: 0.01,
         tasks: 20,
         remedies: vec![remedy],
     };

@@ -80,7 +80,7 @@ fn each_row(rows: &[(Vec<f64>, Samples)]) -> impl Iterator<Item = (&[f64], &[f64
 #[test]
 fn the_equations_of_the_map_are_those_of_the_rows() {
     let (data, rows) = problem_data();
-    let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, TargetRows::All).unwrap();
     for k in 1..=3 {
         let representation = gaussian(D, k, &mut derive(2, Purpose::Test, &[k as u64]));
         let (matrix, rhs) = problem.map_equations(&problem.project(representation.as_ref()), k);
@@ -102,7 +102,7 @@ fn the_equations_of_the_map_are_those_of_the_rows() {
 #[test]
 fn the_equations_of_the_representation_are_those_of_the_rows() {
     let (data, rows) = problem_data();
-    let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, TargetRows::All).unwrap();
     for k in 1..=3 {
         let map = gaussian(k, P * OUTPUTS, &mut derive(3, Purpose::Test, &[k as u64]));
         let (matrix, rhs) = problem.representation_equations(map.as_ref());
@@ -127,7 +127,7 @@ fn the_equations_of_the_representation_are_those_of_the_rows() {
 #[test]
 fn projected_statistics_are_those_of_the_tasks() {
     let (data, _) = problem_data();
-    let problem = Problem::new(&data, None, TargetRows::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, TargetRows::All).unwrap();
     let representation = gaussian(D, 2, &mut derive(4, Purpose::Test, &[]));
     let projected = problem.project(representation.as_ref());
     assert_eq!(projected.len(), problem.observations.len());
@@ -156,7 +156,7 @@ fn stages_and_target_rows_choose_the_observations() {
     data.add(features, features, Stage::Exploit, 1, batch)
         .unwrap();
     let counts = |stages: Option<&[Stage]>, targets| {
-        let problem = Problem::new(&data, stages, targets).unwrap();
+        let problem = BilinearProblem::new(&data, stages, targets).unwrap();
         (problem.observations.len(), problem.labels())
     };
     let (tasks, labels) = (2 * TASKS_PER_BLOCK + 1, OUTPUTS * data.source_rows());

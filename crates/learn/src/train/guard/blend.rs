@@ -41,7 +41,7 @@ impl Blend {
             let after = log_sum(&scores);
             log_densities.push(after - before);
             if !after.is_finite() {
-                // No way can be told from another by such a fold.
+                // Such a fold does not distinguish one way from another.
                 scores = probabilities.iter().map(|p| p.ln()).collect();
                 before = log_sum(&scores);
                 continue;
@@ -83,8 +83,8 @@ fn mean(parts: &[(f64, &HeldOut)], log_density: f64, unseen: &Statistics) -> Hel
         for (share, one) in parts {
             let own = one.coefficients[output].iter().zip(&mean);
             let apart: Vec<f64> = own.map(|(a, b)| a - b).collect();
-            let doubt = linalg::packed::quadratic(unseen.gram(), &apart).max(0.0);
-            variance += share * (one.variances[output] + doubt);
+            let spread = linalg::packed::quadratic(unseen.gram(), &apart).max(0.0);
+            variance += share * (one.variances[output] + spread);
         }
         squares += unseen.residual(output, &mean).max(0.0);
         variances.push(variance);

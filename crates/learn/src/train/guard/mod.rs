@@ -3,7 +3,7 @@
 //! Trainers propose candidates ([`super::propose`]); the guard knows no trainer by name.
 //!
 //! Candidates compete on rows of the target that they have not seen. What is judged is the
-//! density that a candidate gives to the labels left out, its own doubt counted ([`Belief`]): held-out errors of noisy
+//! density that a candidate gives to the labels left out, its own variance included ([`Belief`]): held-out errors of noisy
 //! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
 //! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
@@ -81,7 +81,7 @@ pub struct Predictor {
     /// What it adds by a representation that is no matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
-    /// Mean squared error on held-out rows of the target, where there are enough rows to tell.
+    /// Mean squared error on held-out rows of the target, where there are enough rows.
     pub held_out: Option<f64>,
 }
 

@@ -97,7 +97,7 @@ fn add(to: &mut [Vec<f64>], from: &[Vec<f64>], weight: f64) {
     }
 }
 
-/// What the mean knows: the doubt of each candidate and the doubt among them; none where a network stands
+/// The belief of the mean: the variance of each candidate and the variance among them; none where a network stands
 /// between. Its noise covers what was seen on the folds left out.
 pub(super) fn beliefs(
     data: &TaskData,
@@ -132,7 +132,7 @@ pub(super) fn beliefs(
     Some(mixed)
 }
 
-/// Mean square of what the mixture leaves over of an output on folds that it has not seen, beyond its own doubt, and the
+/// Mean square of what the mixture leaves over of an output on folds that it has not seen, beyond its own variance, and the
 /// rows that this rests on.
 fn left_over(
     data: &TaskData,
@@ -142,7 +142,7 @@ fn left_over(
 ) -> Option<(f64, f64)> {
     let used = candidates.iter().zip(weights);
     let used = used.filter(|(_, weight)| **weight >= NEGLIGIBLE);
-    let (mut squares, mut doubt, mut count) = (0.0, 0.0, 0.0);
+    let (mut squares, mut variance, mut count) = (0.0, 0.0, 0.0);
     for (at, first) in candidates.first()?.held_out.iter().enumerate() {
         let rows = &data.targets()[target].folds[first.fold];
         count += rows.count() as f64;
@@ -157,12 +157,12 @@ fn left_over(
             let held_out = &candidate.held_out[at];
             let own = &held_out.coefficients[output];
             let apart: Vec<f64> = own.iter().zip(&mean).map(|(a, b)| a - b).collect();
-            doubt += weight * linalg::packed::quadratic(rows.gram(), &apart);
-            doubt += weight * held_out.variances.get(output)?;
+            variance += weight * linalg::packed::quadratic(rows.gram(), &apart);
+            variance += weight * held_out.variances.get(output)?;
         }
         squares += rows.residual(output, &mean).max(0.0);
     }
-    (count > 0.0).then(|| ((squares - doubt).max(0.0) / count, count))
+    (count > 0.0).then(|| ((squares - variance).max(0.0) / count, count))
 }
 
 /// The reason in words.

@@ -47,9 +47,9 @@ use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model};
-use crate::regression::Problem;
+use crate::regression::BilinearProblem;
 use steps::Heads;
-use tasks::{Part, Tasks};
+use tasks::{FitTasks, RowPart};
 
 /// The least labels of a part, for each unknown of `B_X`: with fewer, a step gives mostly noise.
 const LABELS_PER_UNKNOWN: usize = 2;
@@ -58,7 +58,7 @@ const ROUNDING: f64 = 1e-11;
 /// Residuals below this share of `Σ y²` are rounding, not noise.
 const NOISELESS: f64 = 1e-12;
 
-/// The alternating oracle and its settings.
+/// Alternating minimisation with a free head for every task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mllam {
@@ -87,7 +87,7 @@ impl Default for Mllam {
 }
 
 /// Where the alternation on all rows begins.
-struct Start {
+struct AlternationStart {
     basis: Mat<f64>,
     /// Iterations so far.
     iterations: usize,
@@ -170,7 +170,7 @@ impl Mllam {
     fn rank(&self, data: &TaskData, context: &TrainContext) -> Result<usize> {
         self.validate()?;
         let stages = context.stages.as_deref();
-        let tasks = Tasks::new(data, stages, context.targets)?;
+        let tasks = FitTasks::new(data, stages, context.targets)?;
         let problem = tasks.problem();
         if problem.labels() == 0 {
             return Err(Error::State(
@@ -180,7 +180,8 @@ impl Mllam {
         let k = match context.k {
             Some(k) => k,
             None => {
-                let sources = FullRidge::new(&Problem::new(data, stages, TargetRows::None)?)?;
+                let sources =
+                    FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
                 let start = sources.with_targets(data, context.targets)?;
                 super::rank::choose(&Exact::default(), &problem, &start)?
             }
@@ -190,7 +191,7 @@ impl Mllam {
     }
 
     /// The optimum of the source tasks, from which all fits to the same sources go on.
-    fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<Start> {
+    fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<AlternationStart> {
         let sources = TrainContext {
             targets: TargetRows::None,
             ..context.clone()
@@ -204,7 +205,7 @@ impl Mllam {
         let mut start = self.split(&tasks, k)?;
         start.sources_alone = sources_alone;
         let end = self.alternate(&tasks.problem(), start.basis)?;
-        Ok(Start {
+        Ok(AlternationStart {
             iterations: start.iterations + end.trace.len() - 1,
             basis: end.basis,
             ..start
@@ -212,14 +213,14 @@ impl Mllam {
     }
 
     /// The iterations on parts of the rows.
-    fn split(&self, tasks: &Tasks<'_>, k: usize) -> Result<Start> {
+    fn split(&self, tasks: &FitTasks<'_>, k: usize) -> Result<AlternationStart> {
         let all = tasks.problem();
         let (d, outputs) = (all.feature_dim, all.outputs);
         let halves = self.splits > 1;
         if halves {
             tasks.check_rows()?;
         }
-        let mut start = Start {
+        let mut start = AlternationStart {
             basis: steps::moments(tasks, k, halves)?,
             iterations: 0,
             sources_alone: true,
@@ -239,7 +240,7 @@ impl Mllam {
         if parts == 1 {
             return Ok(start);
         }
-        let part = |step: usize| Part {
+        let part = |step: usize| RowPart {
             index: step % parts,
             of: parts,
             least: 2 * k,
@@ -261,7 +262,7 @@ impl Mllam {
     }
 
     /// Alternates on all rows until nothing moves but noise.
-    fn alternate(&self, problem: &Problem<'_>, start: Mat<f64>) -> Result<End> {
+    fn alternate(&self, problem: &BilinearProblem<'_>, start: Mat<f64>) -> Result<End> {
         let (squares, labels) = (problem.squares(), problem.labels() as f64);
         let unknowns = (start.nrows() * start.ncols()) as f64;
         let (mut basis, mut trace) = (start, Vec::new());
@@ -292,7 +293,12 @@ impl Mllam {
     }
 
     /// The model of all rows that the context allows.
-    fn finish(&self, start: &Start, data: &TaskData, context: &TrainContext) -> Result<Model> {
+    fn finish(
+        &self,
+        start: &AlternationStart,
+        data: &TaskData,
+        context: &TrainContext,
+    ) -> Result<Model> {
         let k = start.basis.ncols();
         let (tasks, short) = usable(data, context, k)?;
         determined(&tasks, k)?;
@@ -304,7 +310,7 @@ impl Mllam {
                 "{short} tasks with fewer than {k} rows said nothing of the representation"
             ));
         }
-        let everything = Problem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
         let map = task_map::fit_any(&everything, end.basis.as_ref())?;
         let (noise, mut report) = report(&problem, &end)?;
         report.iterations += start.iterations;
@@ -321,14 +327,18 @@ impl Mllam {
 }
 
 /// The tasks that can say something of `B_X`, and how many cannot.
-fn usable<'a>(data: &'a TaskData, context: &TrainContext, k: usize) -> Result<(Tasks<'a>, usize)> {
-    let mut tasks = Tasks::new(data, context.stages.as_deref(), context.targets)?;
+fn usable<'a>(
+    data: &'a TaskData,
+    context: &TrainContext,
+    k: usize,
+) -> Result<(FitTasks<'a>, usize)> {
+    let mut tasks = FitTasks::new(data, context.stages.as_deref(), context.targets)?;
     let short = tasks.leave_out_below(k);
     Ok((tasks, short))
 }
 
 /// The noise variance, and how the fit went.
-fn report(problem: &Problem<'_>, end: &End) -> Result<(f64, FitReport)> {
+fn report(problem: &BilinearProblem<'_>, end: &End) -> Result<(f64, FitReport)> {
     let (d, k) = (end.basis.nrows(), end.basis.ncols());
     let heads = problem.observations.len() * problem.outputs * k;
     let labels = problem.labels();
@@ -369,13 +379,13 @@ fn report(problem: &Problem<'_>, end: &End) -> Result<(f64, FitReport)> {
     Ok((noise, report))
 }
 
-fn heads(problem: &Problem<'_>, basis: &Mat<f64>) -> Result<Heads> {
+fn heads(problem: &BilinearProblem<'_>, basis: &Mat<f64>) -> Result<Heads> {
     let projected = problem.project(basis.as_ref());
     Heads::fit(&projected, basis.ncols(), problem.outputs)
 }
 
 /// Refuses tasks with fewer labels than unknowns.
-fn determined(tasks: &Tasks<'_>, k: usize) -> Result<()> {
+fn determined(tasks: &FitTasks<'_>, k: usize) -> Result<()> {
     let problem = tasks.problem();
     let heads = tasks.len() * problem.outputs;
     if heads < k {

@@ -3,12 +3,12 @@
 use faer::{Mat, MatRef};
 
 use super::super::exact::{HalfStep, solve_representation};
-use super::tasks::{Part, Tasks};
+use super::tasks::{FitTasks, RowPart};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::regression::Roots;
 use crate::regression::add_ridge;
-use crate::regression::{Problem, Projected};
+use crate::regression::{BilinearProblem, ProjectedStatistics};
 
 /// Weight of a direction of the heads, relative to the largest, below which it counts as missing.
 const LEAST_DIRECTION: f64 = 1e-9;
@@ -25,7 +25,7 @@ pub(super) struct Heads {
 
 impl Heads {
     /// Fits every head on its own.
-    pub(super) fn fit(projected: &[Projected], k: usize, outputs: usize) -> Result<Self> {
+    pub(super) fn fit(projected: &[ProjectedStatistics], k: usize, outputs: usize) -> Result<Self> {
         let mut coefficients = Vec::with_capacity(projected.len() * outputs * k);
         let mut explained = 0.0;
         for task in projected {
@@ -79,7 +79,7 @@ impl Heads {
 
 /// `B_X` given heads, with orthonormal columns, and what its equations say.
 pub(super) fn representation(
-    problem: &Problem<'_>,
+    problem: &BilinearProblem<'_>,
     heads: &Heads,
     lambda: f64,
 ) -> Result<(Mat<f64>, HalfStep)> {
@@ -106,7 +106,7 @@ pub(super) fn distance(from: MatRef<'_, f64>, to: MatRef<'_, f64>) -> f64 {
 /// disjoint halves of a task's rows are therefore unbiased for `β_w β_wᵀ`, whatever the noise.
 /// Without halves the same rows are used twice: the bias is a multiple of the identity if inputs
 /// are normal, which moves no eigenvector.
-pub(super) fn moments(tasks: &Tasks<'_>, k: usize, halves: bool) -> Result<Mat<f64>> {
+pub(super) fn moments(tasks: &FitTasks<'_>, k: usize, halves: bool) -> Result<Mat<f64>> {
     let problem = tasks.problem();
     let (d, outputs) = (problem.feature_dim, problem.outputs);
     let counts: Vec<f64> = problem
@@ -124,7 +124,7 @@ pub(super) fn moments(tasks: &Tasks<'_>, k: usize, halves: bool) -> Result<Mat<f
     let inputs = Roots::new(linalg::packed::unpack(&gram, d).as_ref())?;
     let half = |index| {
         if halves {
-            tasks.mean_moments(Part {
+            tasks.mean_moments(RowPart {
                 index,
                 of: 2,
                 least: 1,

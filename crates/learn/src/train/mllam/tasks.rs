@@ -11,34 +11,34 @@ use crate::data::row_major;
 use crate::data::{Rows, Stage, Statistics, TargetRows, TaskData, TaskEntry};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::regression::{Observation, Problem, Projected};
+use crate::regression::{BilinearProblem, Observation, ProjectedStatistics};
 use crate::task::TaskId;
 
 /// One task's data, over all stages that a fit may see.
-struct Task<'a> {
+struct FitTask<'a> {
     statistics: Cow<'a, Statistics>,
     rows: Vec<&'a Rows>,
     features: &'a [f64],
 }
 
 /// The tasks of a fit, each once.
-pub(super) struct Tasks<'a> {
+pub(super) struct FitTasks<'a> {
     feature_dim: usize,
     task_dim: usize,
     outputs: usize,
-    tasks: Vec<Task<'a>>,
+    tasks: Vec<FitTask<'a>>,
 }
 
 /// One of several parts that every task's rows are cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct RowPart {
     pub(super) index: usize,
     pub(super) of: usize,
     /// A task whose parts would have fewer rows gives all its rows to each.
     pub(super) least: usize,
 }
 
-impl Part {
+impl RowPart {
     /// The rows of the part, of a task that has `count`.
     fn range(self, count: usize) -> Range<usize> {
         if count / self.of < self.least {
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-impl<'a> Tasks<'a> {
+impl<'a> FitTasks<'a> {
     /// The tasks of the named stages (all, if `None`), in an order that does not depend on that of
     /// their arrival, then the targets.
     pub(super) fn new(
@@ -80,7 +80,7 @@ impl<'a> Tasks<'a> {
                     several.iter().map(|entry| &*entry.statistics),
                 )?),
             };
-            tasks.push(Task {
+            tasks.push(FitTask {
                 statistics,
                 rows: entries.iter().map(|entry| &entry.rows).collect(),
                 features: &entries[0].features,
@@ -90,7 +90,7 @@ impl<'a> Tasks<'a> {
             let statistics = data.target_statistics(index, targets)?;
             if statistics.count() > 0 {
                 let seen = target.rows.iter().enumerate();
-                tasks.push(Task {
+                tasks.push(FitTask {
                     statistics: Cow::Owned(statistics),
                     rows: seen
                         .filter(|(fold, _)| targets.sees(*fold))
@@ -121,8 +121,8 @@ impl<'a> Tasks<'a> {
     }
 
     /// All rows, as statistics.
-    pub(super) fn problem(&self) -> Problem<'_> {
-        Problem {
+    pub(super) fn problem(&self) -> BilinearProblem<'_> {
+        BilinearProblem {
             feature_dim: self.feature_dim,
             task_dim: self.task_dim,
             outputs: self.outputs,
@@ -153,8 +153,8 @@ impl<'a> Tasks<'a> {
     }
 
     /// The statistics of a part of every task's rows.
-    pub(super) fn part(&self, part: Part) -> Problem<'_> {
-        let sum = |task: &Task<'_>| {
+    pub(super) fn part(&self, part: RowPart) -> BilinearProblem<'_> {
+        let sum = |task: &FitTask<'_>| {
             let (inputs, labels) = self.rows(task, part);
             let mut sum = Statistics::new(self.feature_dim, self.outputs);
             sum.add_rows(&inputs, &labels);
@@ -171,24 +171,24 @@ impl<'a> Tasks<'a> {
     /// The statistics under `φ = B_X` of a part of every task's rows.
     pub(super) fn projected_part(
         &self,
-        part: Part,
+        part: RowPart,
         representation: MatRef<'_, f64>,
-    ) -> Vec<Projected> {
-        let project = |task: &Task<'_>| {
+    ) -> Vec<ProjectedStatistics> {
+        let project = |task: &FitTask<'_>| {
             let (inputs, labels) = self.rows(task, part);
             let n = labels.len() / self.outputs.max(1);
             let rows = MatRef::from_row_major_slice(&inputs, n, self.feature_dim);
             let mut sum = Statistics::new(representation.ncols(), self.outputs);
             let image = linalg::product(rows, representation);
             sum.add_rows(&row_major(image.as_ref()), &labels);
-            Projected::of(&sum)
+            ProjectedStatistics::of(&sum)
         };
         self.tasks.par_iter().map(project).collect()
     }
 
     /// `Σ ψ y / n` of a part of every task's rows, output after output.
-    pub(super) fn mean_moments(&self, part: Part) -> Vec<Vec<f64>> {
-        let moment = |task: &Task<'_>| {
+    pub(super) fn mean_moments(&self, part: RowPart) -> Vec<Vec<f64>> {
+        let moment = |task: &FitTask<'_>| {
             let (inputs, labels) = self.rows(task, part);
             let (d, m) = (self.feature_dim, self.outputs);
             let mut sums = vec![0.0; d * m];
@@ -205,7 +205,7 @@ impl<'a> Tasks<'a> {
     }
 
     /// The rows of a part, in double precision: features and labels.
-    fn rows(&self, task: &Task<'_>, part: Part) -> (Vec<f64>, Vec<f64>) {
+    fn rows(&self, task: &FitTask<'_>, part: RowPart) -> (Vec<f64>, Vec<f64>) {
         let mut wanted = part.range(task.statistics.count());
         let (d, m) = (self.feature_dim, self.outputs);
         let (mut inputs, mut labels) = (Vec::new(), Vec::new());
@@ -243,12 +243,12 @@ mod tests {
             .unwrap();
         let target = data.add_target("t", vec![0.0, 1.0]).unwrap();
         data.add_target_rows(target, &numbered(0..23)).unwrap();
-        let tasks = Tasks::new(&data, None, TargetRows::All).unwrap();
+        let tasks = FitTasks::new(&data, None, TargetRows::All).unwrap();
         assert_eq!(tasks.len(), 2);
         tasks.check_rows().unwrap();
         for of in 1..8 {
             for task in &tasks.tasks {
-                let part = |index| Part {
+                let part = |index| RowPart {
                     index,
                     of,
                     least: 2,
@@ -262,7 +262,7 @@ mod tests {
             }
         }
         // Too few rows for six parts of four: each part is all of them.
-        let short = Part {
+        let short = RowPart {
             index: 3,
             of: 6,
             least: 4,
@@ -284,7 +284,7 @@ mod tests {
         let target = data.add_target("t", vec![1.0]).unwrap();
         data.add_target_rows(target, &numbered(0..8)).unwrap();
         let counts = |stages: Option<&[Stage]>, targets| -> Vec<usize> {
-            let tasks = Tasks::new(&data, stages, targets).unwrap();
+            let tasks = FitTasks::new(&data, stages, targets).unwrap();
             tasks.check_rows().unwrap();
             let problem = tasks.problem();
             problem
@@ -306,7 +306,7 @@ mod tests {
         let mut data = TaskData::new(1, 1, 1);
         data.add(&[1.0], &[1.0], Stage::WarmUp, 0, &numbered(0..4))
             .unwrap();
-        let tasks = Tasks::new(&data, None, TargetRows::None).unwrap();
+        let tasks = FitTasks::new(&data, None, TargetRows::None).unwrap();
         let refused = tasks.check_rows().unwrap_err().to_string();
         assert!(refused.contains("`splits`"), "{refused}");
     }

@@ -22,7 +22,7 @@ const STARTS: [(f64, f64); 3] = [(0.03, 0.3), (1.0, 0.3), (1.0, 0.02)];
 /// Precision of a constant, relative to the labels: it is hardly held.
 const CONSTANT: f64 = 0.1;
 
-/// What a task's rows alone tell of an output's function. Precisions of the groups and noise come from
+/// What a task's rows alone say of an output's function. Precisions of the groups and noise come from
 /// the marginal likelihood, by MacKay's fixed point from more than one start. A first group of a
 /// single feature is taken for a constant, if there are others beside it.
 ///
@@ -59,7 +59,7 @@ struct Settled {
 
 impl Settled {
     fn belief(self, root: &GramRoot, groups: &[usize]) -> Result<Belief> {
-        let kernel = Kernel::new(root, groups, &self.precisions, self.noise)?;
+        let kernel = LabelCovariance::new(root, groups, &self.precisions, self.noise)?;
         // With prior variances V: V − V Fᵀ (σ² + F V Fᵀ)⁻¹ F V.
         let solved = kernel.factor.solve(kernel.spread.as_ref());
         let explained = linalg::product(kernel.spread.transpose(), solved.as_ref());
@@ -81,14 +81,14 @@ impl Settled {
 }
 
 /// The covariance of the labels, for prior variances `V`.
-struct Kernel {
+struct LabelCovariance {
     /// `F V`.
     spread: Mat<f64>,
     /// Of `σ² + F V Fᵀ`.
     factor: linalg::Cholesky,
 }
 
-impl Kernel {
+impl LabelCovariance {
     fn new(root: &GramRoot, groups: &[usize], precisions: &[f64], noise: f64) -> Result<Self> {
         let r = root.rank();
         let spread = Mat::from_fn(r, groups.len(), |i, j| {
@@ -131,7 +131,7 @@ fn settle(
     };
     let labels = Mat::from_fn(root.rank(), 1, |i, _| root.labels[i]);
     for _ in 0..STEPS {
-        let kernel = Kernel::new(root, groups, &precisions, noise)?;
+        let kernel = LabelCovariance::new(root, groups, &precisions, noise)?;
         // With prior variances V: θ = V Fᵀ (σ² + F V Fᵀ)⁻¹ z.
         let solved = linalg::column(kernel.factor.solve(labels.as_ref()).as_ref(), 0);
         let mean = linalg::apply(kernel.spread.transpose(), &solved);
@@ -156,7 +156,7 @@ fn settle(
 }
 
 /// The log marginal likelihood of the labels, up to a constant.
-fn evidence(root: &GramRoot, kernel: &Kernel, solved: &[f64], noise: f64) -> f64 {
+fn evidence(root: &GramRoot, kernel: &LabelCovariance, solved: &[f64], noise: f64) -> f64 {
     -0.5 * (root.rest / noise
         + (root.rows - root.rank() as f64) * noise.ln()
         + linalg::dot(solved, &root.labels)
@@ -167,7 +167,7 @@ fn evidence(root: &GramRoot, kernel: &Kernel, solved: &[f64], noise: f64) -> f64
 fn decided(
     root: &GramRoot,
     groups: &[usize],
-    kernel: &Kernel,
+    kernel: &LabelCovariance,
     precisions: &[f64],
     mean: &[f64],
 ) -> (Vec<f64>, Vec<f64>) {

@@ -6,27 +6,27 @@
 //! target with known features then starts from what its family has in common, and its own rows decide
 //! how far it departs from there.
 
-mod candidates;
+mod allocation;
 mod graded;
 mod over;
-mod plan;
+mod target_candidates;
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use crate::hierarchy::{Pool, PoolTask, Posterior, Prior};
-pub use over::PooledOver;
-pub use plan::{Candidate as SourceTask, allocate};
+pub use allocation::{SourceTask, allocate};
+pub use over::PooledOnNetwork;
 
 use super::guard::{self, Candidate};
 use super::{Fitted, TrainContext, Trainer};
 use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Basis, Families, Piles};
+use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model, Phi, Representation as _, Structure, TaskMap};
 
-/// A choice of feature groups.
+/// A named choice among the groups of input features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureSet {
@@ -68,8 +68,10 @@ pub struct Pooled {
     /// Sets of groups, of which the one that gives held-out rows of the targets the largest density is
     /// taken; all groups if empty.
     pub sets: Vec<FeatureSet>,
-    /// Rows past which more of the same task tell little new: `n` rows count as `n / (1 + n / worth)`.
+    /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
+    /// `n / (1 + n / worth)`.
     /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
+    #[serde(alias = "effective_rows")]
     pub worth: f64,
 }
 
@@ -121,7 +123,7 @@ impl Pooled {
     }
 
     /// All bases to choose from, with their names.
-    fn bases(&self, features: usize) -> Vec<(String, Basis)> {
+    fn bases(&self, features: usize) -> Vec<(String, FunctionBasis)> {
         let sizes = if self.groups.is_empty() {
             vec![features]
         } else {
@@ -148,7 +150,7 @@ impl Pooled {
             let network = None;
             (
                 set.name.clone(),
-                Basis {
+                FunctionBasis {
                     network,
                     columns,
                     groups,
@@ -163,15 +165,15 @@ impl Pooled {
         &self,
         data: &TaskData,
         context: &TrainContext,
-        bases: Vec<(String, Basis)>,
+        bases: Vec<(String, FunctionBasis)>,
     ) -> Result<(String, Vec<Pool>)> {
-        let piles = Piles::of(data, context.stages.as_deref());
+        let tasks = TaskClusters::of(data, context.stages.as_deref());
         let several = bases.len() > 1;
         let mut pools = Vec::with_capacity(bases.len());
         for (name, basis) in bases {
             let fit = |output| {
                 let of_output = (basis.clone(), output);
-                Pool::fit(data, &piles, of_output, self.worth, Families::OfTargets)
+                Pool::fit(data, &tasks, of_output, self.worth, Families::OfTargets)
             };
             let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;
@@ -300,7 +302,7 @@ impl Pooled {
         let by_output: Option<Vec<Candidate>> = pools
             .map(|pool| self.shared(data, pool, target))
             .collect::<Result<_>>()?;
-        let all = by_output.and_then(candidates::together);
+        let all = by_output.and_then(target_candidates::together);
         Ok(all.map(|all| all.scored(data, target)))
     }
 
@@ -311,7 +313,7 @@ impl Pooled {
     pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
         let outputs = 0..data.outputs();
         let by_output = outputs.map(|output| self.own(data, target, output));
-        let all = candidates::together(by_output.collect::<Result<_>>()?);
+        let all = target_candidates::together(by_output.collect::<Result<_>>()?);
         let all = all.ok_or_else(|| Error::setting("outputs", "is 0: a task has at least one"))?;
         Ok(all.scored(data, target))
     }

@@ -12,7 +12,7 @@ use crate::train::{Fitted, TrainContext, Trainer, TrainerNeeds};
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
 #[derive(Debug, Clone)]
-pub struct PooledOver {
+pub struct PooledOnNetwork {
     /// How what the network gives is pooled; its groups are those of the features, and of its sets
     /// the first is used.
     pub pooled: Pooled,
@@ -20,7 +20,7 @@ pub struct PooledOver {
     pub network: Arc<dyn Trainer>,
 }
 
-impl Trainer for PooledOver {
+impl Trainer for PooledOnNetwork {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {

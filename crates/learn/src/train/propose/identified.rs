@@ -13,10 +13,10 @@ use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, co
 const LEAST_ODDS: f64 = 0.1;
 const MOST_ODDS: f64 = 40.0;
 
-/// A member of the source family, and the representation that its coefficients are on: none for
+/// A target as a member of the source family, and the representation that its coefficients are on: none for
 /// the features themselves.
 #[derive(Debug, Clone)]
-pub struct Member {
+pub struct FamilyMember {
     /// What was found.
     pub identified: Identified,
     /// What is known of its function, one belief an output.
@@ -27,7 +27,7 @@ pub struct Member {
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
-type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<Member>>;
+type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<FamilyMember>>;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub fn candidate(
@@ -66,7 +66,7 @@ pub fn candidate(
     Ok(Some((Some(candidate), member.identified)))
 }
 
-fn judge(data: &TaskData, target: usize, fold: usize, member: &Member) -> Result<HeldOut> {
+fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> Result<HeldOut> {
     let unseen = under(data, target, fold, member.basis.as_ref())?;
     let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
     let coefficients = match &member.basis {
@@ -93,7 +93,7 @@ fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Re
 }
 
 /// What is known of the member on the features, where no network stands between.
-fn on_features(member: &Member) -> Option<Vec<Belief>> {
+fn on_features(member: &FamilyMember) -> Option<Vec<Belief>> {
     match &member.basis {
         None => Some(member.beliefs.clone()),
         Some(Phi::Linear(linear)) => Some(
@@ -107,7 +107,7 @@ fn on_features(member: &Member) -> Option<Vec<Belief>> {
     }
 }
 
-fn predictor(data: &TaskData, member: &Member) -> Predictor {
+fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
     let found = &member.identified.coefficients;
     let (coefficients, head) = match &member.basis {
         None => (found.clone(), None),

@@ -14,7 +14,7 @@ mod identified;
 mod on_features;
 mod on_rows;
 
-pub use self::identified::Member;
+pub use self::identified::FamilyMember;
 pub use self::identified::candidate as identified;
 use super::guard::{self, Candidate};
 use super::{FoldFit, TrainContext};
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::model::{Model, Phi};
 
 /// Learns a representation from rows of the target alone, if there is any use for one.
-pub type Alone<'a> = &'a dyn Fn(usize, &TrainContext) -> Result<Option<Phi>>;
+pub type TargetOnlyRepresentation<'a> = &'a dyn Fn(usize, &TrainContext) -> Result<Option<Phi>>;
 
 /// A matrix is all that a target's own rows are described by.
 fn no_network(_: usize, _: &TrainContext) -> Result<Option<Phi>> {
@@ -36,7 +36,7 @@ pub(super) fn on_representation(
     context: &TrainContext,
     target: usize,
     (model, folds): (&Model, &[FoldFit]),
-    alone: Alone<'_>,
+    alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
         Phi::Linear(linear) => on_features::candidates(data, target, linear, folds),
@@ -74,7 +74,7 @@ pub fn target_only_with(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
-    alone: Alone<'_>,
+    alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     guard::check_rows(data, target)?;
     let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
@@ -90,7 +90,7 @@ fn remembered(
     data: &TaskData,
     target: usize,
     rows: TargetRows,
-    alone: Alone<'_>,
+    alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Option<Phi>> {
     let key = (target, rows, data.target_rows(target));
     context.memo.representation(key, || {
@@ -132,7 +132,7 @@ impl super::Fitted {
         data: &TaskData,
         context: &TrainContext,
         (model, folds): (Model, Vec<FoldFit>),
-        alone: Alone<'_>,
+        alone: TargetOnlyRepresentation<'_>,
     ) -> Result<Self> {
         let propose = |&target: &usize| {
             guard::check_rows(data, target)?;

@@ -15,7 +15,7 @@ use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, co
 type OnStack = Vec<Belief>;
 
 /// A representation learnt from some rows of the target alone.
-type Alone<'a> = &'a dyn Fn(TargetRows) -> Result<Option<Phi>>;
+type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<Phi>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
@@ -31,7 +31,7 @@ pub(super) fn candidates(
     target: usize,
     shared: Option<&Phi>,
     folds: &[Fold<'_>],
-    alone: Alone<'_>,
+    alone: OwnRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     let features = data.feature_dim();
     let own = alone(TargetRows::All)?;
@@ -81,7 +81,7 @@ fn held_out(
     data: &TaskData,
     target: usize,
     folds: &[Fold<'_>],
-    alone: Alone<'_>,
+    alone: OwnRepresentation<'_>,
     floors: &[f64],
 ) -> Result<Vec<(usize, Vec<HeldOut>)>> {
     let features = data.feature_dim();

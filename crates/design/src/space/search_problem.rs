@@ -5,7 +5,7 @@ use rand_distr::{Distribution as _, StandardNormal};
 use rayon::prelude::*;
 
 use super::Space;
-use super::region::{Leaf, Listing, Part, Region, leaves, widths};
+use super::region::{Leaf, Listing, Region, RegionPart, leaves, widths};
 use crate::error::Result;
 use crate::rng::Rng;
 
@@ -14,13 +14,13 @@ pub(super) type Objective<'a> = dyn Fn(&[f64], &mut [f64]) + Sync + 'a;
 
 /// A task and its objective; lower is better.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
+pub(super) struct SearchPoint {
     pub(super) task: Vec<f64>,
     pub(super) value: f64,
 }
 
 /// A space, an objective over it, and what moving in the space needs to know.
-pub(super) struct Landscape<'a> {
+pub(super) struct SearchProblem<'a> {
     region: &'a dyn Region,
     objective: &'a Objective<'a>,
     /// How widely each parameter varies; zero where it is discrete or fixed.
@@ -29,13 +29,13 @@ pub(super) struct Landscape<'a> {
     pub(super) finite: Vec<(usize, &'a dyn Listing)>,
 }
 
-impl<'a> Landscape<'a> {
+impl<'a> SearchProblem<'a> {
     pub(super) fn new(space: &'a Space, objective: &'a Objective<'a>) -> Self {
         let region = space.region();
         let finite = |leaf| match leaf {
             Leaf {
                 start,
-                part: Part::Finite(listing),
+                part: RegionPart::Finite(listing),
             } => Some((start, listing)),
             _ => None,
         };
@@ -136,7 +136,7 @@ impl<'a> Landscape<'a> {
     }
 
     /// Evaluates tasks, in order; NaN counts as infinity.
-    pub(super) fn evaluate(&self, tasks: Vec<Vec<f64>>) -> Vec<Candidate> {
+    pub(super) fn evaluate(&self, tasks: Vec<Vec<f64>>) -> Vec<SearchPoint> {
         const BATCH: usize = 8;
         let rows = tasks.concat();
         let mut values = vec![0.0; tasks.len()];
@@ -148,7 +148,7 @@ impl<'a> Landscape<'a> {
         pairs
             .map(|(task, value)| {
                 let value = if value.is_nan() { f64::INFINITY } else { value };
-                Candidate { task, value }
+                SearchPoint { task, value }
             })
             .collect()
     }
@@ -190,15 +190,15 @@ mod tests {
         };
         let space = Space::constrained(space, vec![sum]).unwrap();
         let objective = |_: &[f64], values: &mut [f64]| values.fill(0.0);
-        let landscape = Landscape::new(&space, &objective);
+        let search_problem = SearchProblem::new(&space, &objective);
         let mut rng = derive(1, Purpose::Search, &[]);
         let centre = space.sample(&mut rng).unwrap();
         let mut categories = std::collections::BTreeSet::new();
         for index in 0..500 {
-            let task = landscape.perturb(&centre, 0.5, index % 2 == 0, false, &mut rng);
+            let task = search_problem.perturb(&centre, 0.5, index % 2 == 0, false, &mut rng);
             space.check(&task).unwrap();
             categories.extend((0..3).filter(|&c| task[c] > 0.5));
-            let near = landscape.perturb(&centre, 0.5, index % 2 == 0, true, &mut rng);
+            let near = search_problem.perturb(&centre, 0.5, index % 2 == 0, true, &mut rng);
             space.check(&near).unwrap();
             assert_eq!(near[..3], centre[..3]);
         }

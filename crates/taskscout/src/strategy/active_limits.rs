@@ -24,8 +24,8 @@ impl Active {
             let n = context.budget - explore;
             let own = context.part(n, &left);
             let design = self.exploitation(&own, knowledge, n)?;
-            let room = (tasks, left.as_mut_slice());
-            exploiting.add_within(&design, n, Stage::Exploit, room, |index| {
+            let remaining = (tasks, left.as_mut_slice());
+            exploiting.add_within(&design, n, Stage::Exploit, remaining, |index| {
                 exploit_reason(&design.design, knowledge, index)
             })?;
         }
@@ -33,8 +33,8 @@ impl Active {
         if explore > 0 {
             let own = context.part(explore, &left);
             let design = self.exploration(&own, knowledge, explore)?;
-            let room = (tasks, left.as_mut_slice());
-            decision.add_within(&design, explore, Stage::Explore, room, |index| {
+            let remaining = (tasks, left.as_mut_slice());
+            decision.add_within(&design, explore, Stage::Explore, remaining, |index| {
                 explore_reason(&design.design, index)
             })?;
             decision.exploration = Some(design);

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::dataset::{CHUNK_ROWS, Dataset};
 use crate::network::Differentiable;
 
-/// Rows of one part of a batch, where parts are worth a thread of their own.
+/// Rows of one part of a batch, where each part gets a thread of its own.
 const PART_ROWS: usize = 256;
 /// Multiplications of a batch from which on its parts are.
 const PART_WORK: usize = 20_000_000;
@@ -32,12 +32,12 @@ pub(crate) struct Batches<'a, N: Differentiable> {
     shared: Shared<'a, N>,
     /// `c_w` of every task and output, task by task.
     embeddings: Vec<f32>,
-    parts: Vec<Part<N>>,
+    parts: Vec<BatchPart<N>>,
     map_gradient: Vec<f32>,
 }
 
 /// Part of a batch: what it adds to the loss and its gradient.
-struct Part<N: Differentiable> {
+struct BatchPart<N: Differentiable> {
     x: Vec<f32>,
     tape: N::Tape,
     phi: Vec<f32>,
@@ -48,7 +48,7 @@ struct Part<N: Differentiable> {
     tasks: Vec<f32>,
 }
 
-impl<N: Differentiable> Default for Part<N> {
+impl<N: Differentiable> Default for BatchPart<N> {
     fn default() -> Self {
         Self {
             x: Vec::new(),
@@ -89,7 +89,7 @@ impl<'a, N: Differentiable> Batches<'a, N> {
         let size = if small { batch.len() } else { PART_ROWS }.max(1);
         let count = batch.len().div_ceil(size).max(1);
         if self.parts.len() < count {
-            self.parts.resize_with(count, Part::default);
+            self.parts.resize_with(count, BatchPart::default);
         }
         let (shared, embeddings) = (&self.shared, self.embeddings.as_slice());
         let parts = &mut self.parts[..count];
@@ -123,7 +123,7 @@ impl<'a, N: Differentiable> Batches<'a, N> {
     pub(crate) fn loss(&mut self, network: &[f32], map: &[f32], rows: &[u32]) -> f64 {
         self.shared.embed(map, &mut self.embeddings);
         if self.parts.is_empty() {
-            self.parts.push(Part::default());
+            self.parts.push(BatchPart::default());
         }
         let (shared, part) = (&self.shared, &mut self.parts[0]);
         let (m, k) = (shared.data.outputs, shared.k);
@@ -141,7 +141,7 @@ impl<'a, N: Differentiable> Batches<'a, N> {
     }
 }
 
-impl<N: Differentiable> Part<N> {
+impl<N: Differentiable> BatchPart<N> {
     /// Sums over some rows of a batch that has so many labels.
     fn take(
         &mut self,

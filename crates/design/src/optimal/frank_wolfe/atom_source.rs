@@ -18,7 +18,7 @@ pub(in crate::optimal) enum Key {
 
 /// A task that a design may use.
 #[derive(Debug, Clone)]
-pub(in crate::optimal) struct Atom {
+pub(in crate::optimal) struct CandidateAtom {
     pub(in crate::optimal) key: Key,
     /// Its embedding in the frame, divided by the root of its cost; of several outputs, one column
     /// after the other.
@@ -31,7 +31,7 @@ pub(in crate::optimal) struct Atom {
 #[derive(Debug)]
 pub(in crate::optimal) struct Offer {
     /// Atoms by falling score.
-    pub(in crate::optimal) atoms: Vec<Atom>,
+    pub(in crate::optimal) atoms: Vec<CandidateAtom>,
     /// `max_q Σ q_i ‖R c_i‖²` over all designs, or the best found.
     pub(in crate::optimal) support: f64,
     /// Whether no task can raise it.
@@ -39,17 +39,17 @@ pub(in crate::optimal) struct Offer {
 }
 
 /// Where atoms come from.
-pub(in crate::optimal) trait Source {
+pub(in crate::optimal) trait AtomSource {
     /// The coordinates to work in.
     fn frame(&self) -> &Frame;
 
-    /// Atoms to start from, which span the frame and whose limits leave room for the budget.
-    fn first(&mut self) -> Result<Vec<Atom>>;
+    /// Atoms to start from, which span the frame and whose limits hold the budget.
+    fn first(&mut self) -> Result<Vec<CandidateAtom>>;
 
     /// Atoms and weights to start from, where there is something better than those of [`first`].
     ///
-    /// [`first`]: Source::first
-    fn start(&mut self, _master: &Master<'_>) -> Result<Option<warm::Start>> {
+    /// [`first`]: AtomSource::first
+    fn start(&mut self, _master: &Master<'_>) -> Result<Option<warm::StartWeights>> {
         Ok(None)
     }
 
@@ -61,19 +61,19 @@ pub(in crate::optimal) trait Source {
         false
     }
 
-    /// Told where the solver stands, a source may forget tasks that no optimum uses.
-    fn screen(&mut self, _stand: &Stand<'_>) -> Result<()> {
+    /// Given where the solver stands, a source may drop tasks that no optimum uses.
+    fn screen(&mut self, _stand: &Iterate<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Remembers all tasks again; whether any had been forgotten.
+    /// Takes all tasks in again; whether any had been dropped.
     fn restore(&mut self) -> bool {
         false
     }
 }
 
 /// Where the solver stands.
-pub(in crate::optimal) struct Stand<'a> {
+pub(in crate::optimal) struct Iterate<'a> {
     pub(in crate::optimal) criterion: Criterion,
     pub(in crate::optimal) dual: &'a Dual,
     /// `Σ(q)`, in the frame.

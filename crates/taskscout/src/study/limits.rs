@@ -15,7 +15,7 @@ use crate::strategy::{Decision, PlanItem, StrategyConfig, StrategyKind, TaskDesi
 use crate::task::{Task, TaskId};
 
 /// The tasks of a finite space and what each has left.
-pub(super) struct Room {
+pub(super) struct Remaining {
     tasks: Vec<Task>,
     rows: HashMap<TaskId, usize>,
     left: Vec<usize>,
@@ -23,7 +23,7 @@ pub(super) struct Room {
     planned: HashMap<(usize, Stage), usize>,
 }
 
-impl Room {
+impl Remaining {
     /// Nothing where tasks cannot be listed or none has a limit.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Room {
         ))
     }
 
-    /// Whether there is room for all items.
+    /// Whether the tasks have enough left for all items.
     fn holds(&self, items: &[PlanItem]) -> bool {
         let mut left = self.left.clone();
         items.iter().all(|item| {
@@ -96,7 +96,7 @@ impl Room {
         design.filter(|design| design.tasks.iter().all(has))
     }
 
-    /// Moves what there is room for into a plan, and says how much that is.
+    /// Moves as much as tasks have left into a plan, and says how much that is.
     fn take(&mut self, items: Vec<PlanItem>, plan: &mut Vec<PlanItem>) -> usize {
         let mut taken = 0;
         for item in items {
@@ -147,10 +147,10 @@ impl Round<'_> {
         &self,
         budget: usize,
         asked: usize,
-        mut room: Room,
+        mut remaining: Remaining,
     ) -> Result<Decision> {
-        let mut unlimited = self.unlimited(budget, asked, &room)?;
-        if let Some(decision) = unlimited.take_if(|decision| room.holds(&decision.items)) {
+        let mut unlimited = self.unlimited(budget, asked, &remaining)?;
+        if let Some(decision) = unlimited.take_if(|decision| remaining.holds(&decision.items)) {
             return Ok(decision);
         }
         let mut plan = Decision {
@@ -159,16 +159,16 @@ impl Round<'_> {
         };
         let mut rest = budget;
         while rest > 0 {
-            rest -= if rest == room.total() {
-                room.take(self.everything(&room), &mut plan.items)
+            rest -= if rest == remaining.total() {
+                remaining.take(self.everything(&remaining), &mut plan.items)
             } else {
-                self.pass(rest, &mut room, unlimited.take(), &mut plan)?
+                self.pass(rest, &mut remaining, unlimited.take(), &mut plan)?
             };
         }
         plan.items.sort_by_key(|item| item.stage);
         for item in &mut plan.items {
-            let row = room.row(&item.task);
-            if row.is_some_and(|row| room.left[row] == 0) {
+            let row = remaining.row(&item.task);
+            if row.is_some_and(|row| remaining.left[row] == 0) {
                 item.reason.push_str("; all that it has left");
             }
         }
@@ -177,13 +177,18 @@ impl Round<'_> {
 
     /// What would be decided without limits; nothing where the budget is too small for it only
     /// because that is all there is.
-    fn unlimited(&self, budget: usize, asked: usize, room: &Room) -> Result<Option<Decision>> {
+    fn unlimited(
+        &self,
+        budget: usize,
+        asked: usize,
+        remaining: &Remaining,
+    ) -> Result<Option<Decision>> {
         let (own, used) = (&self.study.config.space, self.study.exploration.as_ref());
         match self.decide(own, budget, None, used) {
             Err(Error::BudgetTooSmall { .. }) if budget < asked => Ok(None),
             // Fewer tasks may need fewer samples.
             Err(Error::BudgetTooSmall { .. }) => {
-                match self.decide(&room.open()?.0, budget, None, room.kept(used)) {
+                match self.decide(&remaining.open()?.0, budget, None, remaining.kept(used)) {
                     Err(error @ Error::BudgetTooSmall { .. }) => Err(error),
                     other => Ok(other.ok()),
                 }
@@ -192,28 +197,28 @@ impl Round<'_> {
         }
     }
 
-    /// Plans some samples more, at least one, and says how many. There is room for all of them.
+    /// Plans some samples more, at least one, and says how many. The tasks have all of them left.
     fn pass(
         &self,
         samples: usize,
-        room: &mut Room,
+        remaining: &mut Remaining,
         unlimited: Option<Decision>,
         plan: &mut Decision,
     ) -> Result<usize> {
-        let (space, left) = room.open()?;
-        let used = room.kept(self.study.exploration.as_ref());
+        let (space, left) = remaining.open()?;
+        let used = remaining.kept(self.study.exploration.as_ref());
         // What is left may be too little for a design, or reach nothing that one could be for.
         let found = self.decide(&space, samples, Some(&left), used).ok();
         if let Some(decision) = found.or(unlimited) {
             if plan.exploration.is_none() {
                 plan.exploration = decision.exploration;
             }
-            let taken = room.take(decision.items, &mut plan.items);
+            let taken = remaining.take(decision.items, &mut plan.items);
             if taken > 0 {
                 return Ok(taken);
             }
         }
-        let taken = room.top_up(&mut plan.items, samples)?;
+        let taken = remaining.top_up(&mut plan.items, samples)?;
         if taken > 0 {
             return Ok(taken);
         }
@@ -221,12 +226,12 @@ impl Round<'_> {
         let context = self.context(&space, samples, Some(&left), None, None);
         let mut items = spread.plan(&context)?.items;
         items.iter_mut().for_each(|item| item.stage = self.stage());
-        Ok(room.take(items, &mut plan.items))
+        Ok(remaining.take(items, &mut plan.items))
     }
 
     /// All that is left, task by task.
-    fn everything(&self, room: &Room) -> Vec<PlanItem> {
-        let rows = room.tasks.iter().zip(&room.left);
+    fn everything(&self, remaining: &Remaining) -> Vec<PlanItem> {
+        let rows = remaining.tasks.iter().zip(&remaining.left);
         rows.filter(|(_, left)| **left > 0)
             .map(|(task, &n)| PlanItem {
                 id: 0,

@@ -1,6 +1,6 @@
-//! Which related tasks to sample: the rows that take most of the doubt about the targets away.
+//! Which related tasks to sample: the rows that lower the variance of the targets most.
 //!
-//! Before the target's own rows, doubt about its function is doubt about what its family has in
+//! Before the target's own rows, the variance of its function is that of what its family has in
 //! common. For a group of features with precisions `Λ` of the shared task features and `λ` of the
 //! residuals, `n_t` rows of task `t` with features `u_t` leave the variance
 //!
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! where `e` is the mean square of a feature: the variance of a design for one target, with a prior,
-//! and with tasks that cannot tell more of the family than what is not their own. Rows are handed out a
+//! and with tasks that say no more of the family than their residuals leave. Rows are handed out a
 //! few at a time to the task that lowers it most.
 
 use faer::Mat;
@@ -21,7 +21,7 @@ use crate::linalg;
 /// Portions that a budget is handed out in.
 const PORTIONS: usize = 100;
 
-/// A group of features, as far as a plan needs it.
+/// A group of features, as far as an allocation needs it.
 struct Group {
     /// Its share in the squares of a prediction, over the noise variance.
     weight: f64,
@@ -33,19 +33,19 @@ struct Group {
     own: f64,
 }
 
-/// A family that a plan is made in.
-struct Ground {
+/// A target's family, as far as an allocation needs it.
+struct TargetFamily {
     groups: Vec<Group>,
     /// Task features in use.
     features: Vec<usize>,
     /// Those of the target.
     target: Vec<f64>,
-    worth: f64,
+    effective_rows: f64,
 }
 
-/// A source task that rows may be asked of.
+/// A source task to allocate rows to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct SourceTask {
     /// Its task features.
     pub features: Vec<f64>,
     /// Rows that it has given already.
@@ -54,46 +54,46 @@ pub struct Candidate {
     pub left: usize,
 }
 
-/// How a budget serves the targets best: rows for each candidate, fewer than the budget where related tasks
+/// How a budget serves the targets best: rows for each source task, fewer than the budget where related tasks
 /// have no more left. `pools` are what has been learnt so far, one an output; without any, tasks are taken to be as
 /// alike as their features.
 pub fn allocate(
     pools: &[Pool],
     targets: &[Vec<f64>],
-    candidates: &[Candidate],
+    sources: &[SourceTask],
     budget: usize,
 ) -> Result<Vec<usize>> {
-    let mut grounds = Vec::with_capacity(targets.len() * pools.len().max(1));
+    let mut families = Vec::with_capacity(targets.len() * pools.len().max(1));
     for (index, target) in targets.iter().enumerate() {
-        let known: Vec<Ground> = pools
+        let known: Vec<TargetFamily> = pools
             .iter()
-            .filter_map(|pool| Ground::of(pool, index, target))
+            .filter_map(|pool| TargetFamily::of(pool, index, target))
             .collect();
         if known.is_empty() {
-            grounds.push(Ground::guess(target, candidates));
+            families.push(TargetFamily::guess(target, sources));
         }
-        grounds.extend(known);
+        families.extend(known);
     }
     let portion = budget.div_ceil(PORTIONS).max(1);
-    let mut rows: Vec<usize> = candidates.iter().map(|c| c.rows).collect();
-    let mut out = vec![0; candidates.len()];
+    let mut rows: Vec<usize> = sources.iter().map(|c| c.rows).collect();
+    let mut out = vec![0; sources.len()];
     let mut left = budget;
     while left > 0 {
-        let now = |index: usize| portion.min(left).min(candidates[index].left - out[index]);
-        let doubts = grounds
+        let now = |index: usize| portion.min(left).min(sources[index].left - out[index]);
+        let covariances = families
             .iter()
-            .map(|ground| ground.doubts(candidates, &rows))
+            .map(|family| family.covariances(sources, &rows))
             .collect::<Result<Vec<_>>>()?;
         let mut best: Option<(f64, usize)> = None;
-        for (index, candidate) in candidates.iter().enumerate() {
-            if now(index) == 0 || !grounds.iter().any(|ground| ground.has(candidate)) {
+        for (index, source) in sources.iter().enumerate() {
+            if now(index) == 0 || !families.iter().any(|family| family.has(source)) {
                 continue;
             }
             let change = (rows[index], rows[index] + now(index));
-            let gains = grounds
+            let gains = families
                 .iter()
-                .zip(&doubts)
-                .map(|(ground, doubts)| ground.gain(doubts, candidate, change));
+                .zip(&covariances)
+                .map(|(family, covariances)| family.gain(covariances, source, change));
             let gain = gains.sum::<f64>() / now(index) as f64;
             if best.is_none_or(|(most, _)| gain > most * (1.0 + 1e-9)) {
                 best = Some((gain, index));
@@ -108,15 +108,15 @@ pub fn allocate(
     Ok(out)
 }
 
-/// What rows leave open of a group of features.
-struct Doubt {
+/// The covariance that rows leave of what a family shares, for a group of features.
+struct SharedCovariance {
     /// Covariance of the shared part, over the family's task features.
     covariance: Mat<f64>,
     /// The same times the target's features.
     of_target: Vec<f64>,
 }
 
-impl Ground {
+impl TargetFamily {
     /// What a pool knows of a target's family.
     fn of(pool: &Pool, index: usize, target: &[f64]) -> Option<Self> {
         let (family, _) = pool.targets.get(index)?.as_ref()?;
@@ -145,25 +145,24 @@ impl Ground {
             groups: groups.collect(),
             target: family.shared.iter().map(|&i| target[i]).collect(),
             features: family.shared.clone(),
-            worth: pool.worth,
+            effective_rows: pool.effective_rows,
         })
     }
 
     /// Before anything is known: features of tasks say all but a tenth, in a scale of their own.
-    fn guess(target: &[f64], candidates: &[Candidate]) -> Self {
+    fn guess(target: &[f64], sources: &[SourceTask]) -> Self {
         let mut features: Vec<usize> = (0..target.len())
             .filter(|&i| target[i].abs() > 0.0)
             .collect();
         // What the target's related tasks have besides is part of their family.
         loop {
-            let meets = |candidate: &&Candidate| {
-                features.iter().any(|&i| candidate.features[i].abs() > 0.0)
-            };
-            let mut wider: Vec<usize> = candidates
+            let meets =
+                |source: &&SourceTask| features.iter().any(|&i| source.features[i].abs() > 0.0);
+            let mut wider: Vec<usize> = sources
                 .iter()
                 .filter(meets)
-                .flat_map(|candidate| {
-                    (0..candidate.features.len()).filter(|&i| candidate.features[i].abs() > 0.0)
+                .flat_map(|source| {
+                    (0..source.features.len()).filter(|&i| source.features[i].abs() > 0.0)
                 })
                 .chain(features.iter().copied())
                 .collect();
@@ -175,7 +174,7 @@ impl Ground {
             features = wider;
         }
         let size = |i: &usize| {
-            let squares = candidates.iter().map(|c| c.features[*i].powi(2));
+            let squares = sources.iter().map(|c| c.features[*i].powi(2));
             squares.fold(target[*i].powi(2), f64::max).max(1e-12)
         };
         Self {
@@ -187,15 +186,15 @@ impl Ground {
             }],
             target: features.iter().map(|&i| target[i]).collect(),
             features,
-            worth: super::Pooled::default().worth,
+            effective_rows: super::Pooled::default().worth,
         }
     }
 
     /// Whether a task is of the family.
-    fn has(&self, candidate: &Candidate) -> bool {
+    fn has(&self, source: &SourceTask) -> bool {
         self.features
             .iter()
-            .any(|&index| candidate.features[index].abs() > 0.0)
+            .any(|&index| source.features[index].abs() > 0.0)
     }
 
     /// A task's features, those of the family.
@@ -203,52 +202,57 @@ impl Ground {
         self.features.iter().map(|&index| features[index]).collect()
     }
 
-    /// What `n` rows of a task tell of what its family shares.
-    fn told(&self, group: &Group, n: usize) -> f64 {
+    /// The information of `n` rows of a task on what its family shares.
+    fn information(&self, group: &Group, n: usize) -> f64 {
         if n == 0 {
             return 0.0;
         }
-        let counted = n as f64 / (1.0 + n as f64 / self.worth);
+        let counted = n as f64 / (1.0 + n as f64 / self.effective_rows);
         1.0 / (group.own + 1.0 / (counted * group.size))
     }
 
-    /// What rows of the candidates leave open, by group.
-    fn doubts(&self, candidates: &[Candidate], rows: &[usize]) -> Result<Vec<Doubt>> {
+    /// The covariances that rows of the source tasks leave, by group.
+    fn covariances(&self, sources: &[SourceTask], rows: &[usize]) -> Result<Vec<SharedCovariance>> {
         let q = self.features.len();
-        let doubt = |group: &Group| {
+        let covariance = |group: &Group| {
             let mut matrix = Mat::<f64>::zeros(q, q);
             (0..q).for_each(|i| matrix[(i, i)] = group.shared[i]);
-            for (candidate, &n) in candidates.iter().zip(rows) {
-                let told = self.told(group, n);
-                if told > 0.0 {
-                    let u = self.part(&candidate.features);
+            for (source, &n) in sources.iter().zip(rows) {
+                let information = self.information(group, n);
+                if information > 0.0 {
+                    let u = self.part(&source.features);
                     for j in 0..q {
-                        (0..q).for_each(|i| matrix[(i, j)] += told * u[i] * u[j]);
+                        (0..q).for_each(|i| matrix[(i, j)] += information * u[i] * u[j]);
                     }
                 }
             }
-            let factor = linalg::cholesky(matrix.as_ref(), "what rows tell of a family")?;
+            let factor = linalg::cholesky(matrix.as_ref(), "the information on a family")?;
             let covariance = factor.solve(Mat::identity(q, q).as_ref());
             let of_target = linalg::apply(covariance.as_ref(), &self.target);
-            Ok(Doubt {
+            Ok(SharedCovariance {
                 covariance,
                 of_target,
             })
         };
-        self.groups.iter().map(doubt).collect()
+        self.groups.iter().map(covariance).collect()
     }
 
-    /// By how much more rows of a candidate lower the doubt about the target, in units of the noise.
-    fn gain(&self, doubts: &[Doubt], candidate: &Candidate, (from, to): (usize, usize)) -> f64 {
-        let u = self.part(&candidate.features);
-        let gain = |(group, doubt): (&Group, &Doubt)| {
+    /// By how much more rows of a source task lower the variance of the target, in units of the noise.
+    fn gain(
+        &self,
+        covariances: &[SharedCovariance],
+        source: &SourceTask,
+        (from, to): (usize, usize),
+    ) -> f64 {
+        let u = self.part(&source.features);
+        let gain = |(group, covariance): (&Group, &SharedCovariance)| {
             // A matrix that grows by `t u uᵀ` (Sherman and Morrison).
-            let more = self.told(group, to) - self.told(group, from);
-            let seen = linalg::dot(&u, &doubt.of_target);
-            let open = linalg::quadratic(doubt.covariance.as_ref(), &u);
+            let more = self.information(group, to) - self.information(group, from);
+            let seen = linalg::dot(&u, &covariance.of_target);
+            let open = linalg::quadratic(covariance.covariance.as_ref(), &u);
             group.weight * more * seen * seen / (1.0 + more * open)
         };
-        self.groups.iter().zip(doubts).map(gain).sum()
+        self.groups.iter().zip(covariances).map(gain).sum()
     }
 }
 

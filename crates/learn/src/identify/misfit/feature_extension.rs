@@ -7,9 +7,9 @@
 
 use faer::{Mat, MatRef};
 
-use super::candidates::{Candidate, candidates};
-use super::left_out::{Change, Held, Left, Task};
-use super::{Family, Misfit, Remedy};
+use super::candidate_features::{CandidateFeature, candidates};
+use super::left_out::{Change, Held, Left, LeftOutTask};
+use super::{Family, Misfit, MissingFeature};
 use crate::error::Result;
 use crate::identify::is_solvable;
 use crate::linalg::{self, packed};
@@ -28,15 +28,15 @@ const PENALTY_STEPS: usize = 20;
 /// The features that would lower the residual clearly, the best first.
 pub(super) fn remedies(
     family: &Family,
-    tasks: &[Task],
+    tasks: &[LeftOutTask],
     left: &Left,
     misfit: &Misfit,
-) -> Result<Vec<Remedy>> {
+) -> Result<Vec<MissingFeature>> {
     if !is_solvable(family.dim(), family.task_features() + 1) {
         return Ok(Vec::new());
     }
     let scores = Scores::new(family, tasks)?;
-    let mut ranked: Vec<(f64, Candidate)> = candidates(tasks)?
+    let mut ranked: Vec<(f64, CandidateFeature)> = candidates(tasks)?
         .into_iter()
         .map(|candidate| (scores.of(&candidate.new), candidate))
         .collect();
@@ -45,24 +45,25 @@ pub(super) fn remedies(
         let constant = other.is_constant().cmp(&one.is_constant());
         constant.then(b.total_cmp(a))
     });
-    let clear = (CLEAR_SHARE * misfit.excess()).max(misfit.blur);
+    let clear = (CLEAR_SHARE * misfit.excess()).max(misfit.standard_error);
     let mut found = Vec::new();
     for (_, candidate) in ranked.into_iter().take(TRIED) {
         let score = scores.vector(&candidate.values);
-        let extension = Extension::new(family, tasks, &candidate.values, &score, misfit.noise)?;
+        let extension =
+            FeatureExtension::new(family, tasks, &candidate.values, &score, misfit.noise)?;
         let change = |held: &Held| Some(extension.change(held, &tasks[held.index]));
         let Some(out) = left.with(change) else {
             continue;
         };
         if misfit.residual - out.residual > clear {
-            found.push(Remedy {
+            found.push(MissingFeature {
                 feature: candidate.name(),
                 exponents: candidate.exponents,
                 residual: out.residual,
             });
         }
     }
-    let tie = misfit.blur.max(TIE_SHARE * misfit.excess());
+    let tie = misfit.standard_error.max(TIE_SHARE * misfit.excess());
     simplest_first(&mut found, tie);
     found.truncate(NAMED);
     Ok(found)
@@ -70,7 +71,7 @@ pub(super) fn remedies(
 
 /// Sorts by the residual, but puts the simplest of those that are as good as the best first: tasks
 /// in the corners of a box hardly tell `w1²` from the constant.
-fn simplest_first(found: &mut [Remedy], tie: f64) {
+fn simplest_first(found: &mut [MissingFeature], tie: f64) {
     found.sort_by(|a, b| a.residual.total_cmp(&b.residual));
     let Some(best) = found.first().map(|remedy| remedy.residual) else {
         return;
@@ -81,7 +82,7 @@ fn simplest_first(found: &mut [Remedy], tie: f64) {
 
 /// Residual moments of every task under the family.
 struct Scores<'a> {
-    tasks: &'a [Task],
+    tasks: &'a [LeftOutTask],
     features: usize,
     outputs: usize,
     /// `b_w − G_w M ψ_W`, one column an output.
@@ -91,9 +92,9 @@ struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
-    fn new(family: &Family, tasks: &'a [Task]) -> Result<Self> {
+    fn new(family: &Family, tasks: &'a [LeftOutTask]) -> Result<Self> {
         let (d, outputs) = (family.dim(), family.outputs());
-        let residual = |task: &Task| {
+        let residual = |task: &LeftOutTask| {
             let mut moments = Mat::zeros(d, outputs);
             for output in 0..outputs {
                 let mut image = vec![0.0; d];
@@ -104,7 +105,7 @@ impl<'a> Scores<'a> {
             }
             moments
         };
-        let rows: f64 = tasks.iter().map(Task::count).sum();
+        let rows: f64 = tasks.iter().map(LeftOutTask::count).sum();
         let mut metric = Mat::<f64>::zeros(d, d);
         for task in tasks {
             metric += faer::Scale(1.0 / rows) * task.statistics.gram_matrix();
@@ -144,7 +145,7 @@ impl<'a> Scores<'a> {
 }
 
 /// One more task feature.
-struct Extension<'a> {
+struct FeatureExtension<'a> {
     values: &'a [f64],
     /// `U`, in blocks of a task feature.
     blocks: Mat<f64>,
@@ -153,10 +154,10 @@ struct Extension<'a> {
     shift: Mat<f64>,
 }
 
-impl<'a> Extension<'a> {
+impl<'a> FeatureExtension<'a> {
     fn new(
         family: &Family,
-        tasks: &[Task],
+        tasks: &[LeftOutTask],
         values: &'a [f64],
         score: &Mat<f64>,
         noise: f64,
@@ -191,7 +192,7 @@ impl<'a> Extension<'a> {
     }
 
     /// What it does to a task that is left out.
-    fn change(&self, held: &Held, task: &Task) -> Change {
+    fn change(&self, held: &Held, task: &LeftOutTask) -> Change {
         let d = self.root.nrows();
         let mut direction = Mat::<f64>::zeros(d, d);
         for (i, &feature) in task.features.iter().enumerate() {
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_simplest_of_the_best_comes_first() {
-        let remedy = |exponents: [u32; 2], residual| Remedy {
+        let remedy = |exponents: [u32; 2], residual| MissingFeature {
             feature: String::new(),
             exponents: exponents.to_vec(),
             residual,

@@ -3,7 +3,7 @@
 use super::{Pooled, graded};
 use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::hierarchy::{Basis, Pool, row_weight};
+use crate::hierarchy::{FunctionBasis, Pool, row_weight};
 use crate::model::Representation as _;
 use crate::regression::Belief;
 use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
@@ -73,7 +73,7 @@ impl Pooled {
             return Ok(Some(candidate));
         }
         let mut ways = vec![learnt.placed(&pool.basis.columns, d)];
-        // Without folds to tell sets apart, the first stands for all.
+        // Without folds to compare sets by, the first stands for all.
         for other in pool.others.iter().filter(|_| !folds.is_empty()) {
             let learnt = learn(data, other, target, &folds, TargetRows::All)?;
             ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
@@ -107,7 +107,7 @@ impl Pooled {
         &self,
         data: &TaskData,
         (target, output): (usize, usize),
-        basis: &Basis,
+        basis: &FunctionBasis,
         folds: &[usize],
     ) -> Result<Learnt> {
         let rows = |wanted: &dyn Fn(usize) -> bool| {
@@ -173,27 +173,27 @@ fn learn(
     let Some(prior) = pool.prior(target) else {
         return Ok(None);
     };
-    // Without folds to tell weights apart, every row counts in full.
+    // Without folds to compare weights by, every row counts in full.
     let n = data.target_rows(target);
     let most = if folds.is_empty() { 0.0 } else { n as f64 };
     let low = ROW_WEIGHTS.partition_point(|weight| weight * most >= LEAST_ROWS);
     let weights = &ROW_WEIGHTS[..low.max(1)];
     let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
-    let told = prior.told(&rows, 0, weights)?.into_iter();
-    let mut ways: Vec<Learnt> = told
-        .map(|told| Learnt {
-            belief: told.belief,
-            alike: told.alike,
+    let updated = prior.updated(&rows, 0, weights)?.into_iter();
+    let mut ways: Vec<Learnt> = updated
+        .map(|updated| Learnt {
+            belief: updated.belief,
+            alike: updated.alike,
             held_out: Vec::with_capacity(folds.len()),
         })
         .collect();
-    let counted = row_weight(n, pool.worth);
+    let counted = row_weight(n, pool.effective_rows);
     let mut left_out = Vec::with_capacity(folds.len());
     for &fold in folds {
         let unseen = pool.target_statistics(data, target, |at| at == fold)?;
         let rest = pool.target_statistics(data, target, |at| at != fold && seen.sees(at))?;
-        for (way, told) in ways.iter_mut().zip(prior.told(&rest, 0, weights)?) {
-            let judged = HeldOut::judge(fold, &[told.belief], &unseen, counted)?;
+        for (way, updated) in ways.iter_mut().zip(prior.updated(&rest, 0, weights)?) {
+            let judged = HeldOut::judge(fold, &[updated.belief], &unseen, counted)?;
             way.held_out.push(judged);
         }
         left_out.push(unseen);

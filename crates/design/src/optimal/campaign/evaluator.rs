@@ -1,4 +1,4 @@
-//! What sets of tasks are worth to a campaign.
+//! The value of sets of tasks to a campaign.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::linalg::{self, wide};
 use crate::optimal::candidates::Candidates;
 use crate::optimal::frame::{Factor, Frame};
-use crate::optimal::frank_wolfe::Source as _;
+use crate::optimal::frank_wolfe::AtomSource as _;
 use crate::optimal::listed::Listed;
-use crate::optimal::scan::Rows;
+use crate::optimal::scan::EmbeddingRows;
 use crate::optimal::{Design, DesignAtom, Need, Problem, solve};
 
 /// Part of the effort of a design that goes into weighing some of its tasks again.
@@ -43,14 +43,14 @@ impl Shares {
 }
 
 /// Some rows in a frame of their own.
-pub(super) struct Scene {
+pub(super) struct FramedRows {
     pub(super) need: Factor,
     pub(super) information: Mat<f64>,
     pub(super) columns: Vec<Vec<f64>>,
 }
 
-/// A campaign over certain candidates: what each set of tasks is worth.
-pub(super) struct Ledger<'a> {
+/// A campaign over certain candidates: the shares, cost and value of sets of tasks.
+pub(super) struct Evaluator<'a> {
     pub(super) campaign: &'a Campaign<'a>,
     pub(super) candidates: &'a Candidates<'a>,
     pub(super) forbidden: HashSet<usize>,
@@ -69,7 +69,7 @@ pub(super) struct Ledger<'a> {
     pub(super) effort: &'a Cell<f64>,
 }
 
-impl<'a> Ledger<'a> {
+impl<'a> Evaluator<'a> {
     pub(super) fn new(
         campaign: &'a Campaign<'a>,
         candidates: &'a Candidates<'a>,
@@ -78,7 +78,7 @@ impl<'a> Ledger<'a> {
         let mut required = campaign.required.to_vec();
         required.sort_unstable();
         required.dedup();
-        let mut ledger = Self {
+        let mut evaluator = Self {
             campaign,
             candidates,
             forbidden: campaign.forbidden.iter().copied().collect(),
@@ -92,29 +92,30 @@ impl<'a> Ledger<'a> {
             effort,
         };
         if matches!(campaign.need, Need::Everything) {
-            let limits = (0..candidates.len()).map(|row| f64::from(u8::from(ledger.usable(row))));
+            let limits =
+                (0..candidates.len()).map(|row| f64::from(u8::from(evaluator.usable(row))));
             let limits: Vec<f64> = limits.collect();
             let table = candidates
                 .borrowed()
                 .with_limits(limits)
                 .map_err(|_| nothing_left())?;
-            let source = Listed::new(&table, ledger.given.as_ref().map(Mat::as_ref))?;
-            ledger.everything = Some((source.frame().everything()?, source.frame().rank()));
+            let source = Listed::new(&table, evaluator.given.as_ref().map(Mat::as_ref))?;
+            evaluator.everything = Some((source.frame().everything()?, source.frame().rank()));
         }
-        for &row in &ledger.required {
-            if ledger.capacity(row) < ledger.least {
+        for &row in &evaluator.required {
+            if evaluator.capacity(row) < evaluator.least {
                 return Err(Error::setting(
                     "required",
                     format!(
                         "names row {row}, which has {} samples left where {} are the least",
-                        ledger.capacity(row),
-                        ledger.least
+                        evaluator.capacity(row),
+                        evaluator.least
                     ),
                 ));
             }
         }
-        let fixed = ledger.fixed_cost(&ledger.required);
-        if !ledger.pays(fixed) {
+        let fixed = evaluator.fixed_cost(&evaluator.required);
+        if !evaluator.pays(fixed) {
             return Err(Error::value(
                 "budget",
                 campaign.budget,
@@ -123,7 +124,7 @@ impl<'a> Ledger<'a> {
                 ),
             ));
         }
-        Ok(ledger)
+        Ok(evaluator)
     }
 
     pub(super) fn capacity(&self, row: usize) -> usize {
@@ -336,8 +337,8 @@ impl<'a> Ledger<'a> {
         };
         match solve(table, &problem) {
             Ok(design) => Ok(Some(design)),
-            // Fewer rows may not reach everything: that is worth nothing, but no error.
-            // Neither are some that differ too little to be told apart.
+            // Fewer rows may not reach everything: that has no value, but is no error.
+            // Neither are some that differ too little to be distinguished.
             Err(Error::Unreachable { .. } | Error::Numerical { .. }) if part => Ok(None),
             Err(error) => Err(error),
         }
@@ -359,7 +360,7 @@ impl<'a> Ledger<'a> {
 
     /// The frame of some rows and what is given, with the information of so many samples of each,
     /// and what is needed there; none if it is out of reach.
-    pub(super) fn scene(&self, rows: &[usize], counts: &[f64]) -> Result<Option<Scene>> {
+    pub(super) fn framed(&self, rows: &[usize], counts: &[f64]) -> Result<Option<FramedRows>> {
         let (frame, columns) = self.frame_of(rows)?;
         if !self.is_whole(&frame) {
             return Ok(None);
@@ -383,7 +384,7 @@ impl<'a> Ledger<'a> {
                 add_outer(&mut information, column, n);
             }
         }
-        Ok(Some(Scene {
+        Ok(Some(FramedRows {
             need,
             information,
             columns,
@@ -397,7 +398,7 @@ impl<'a> Ledger<'a> {
             .flat_map(|&row| self.candidates.row(row).to_vec())
             .collect();
         let table = Candidates::new(self.candidates.dim(), &values[..])?.part_of(self.candidates);
-        let rows = Rows {
+        let rows = EmbeddingRows {
             values: &values,
             dim: table.dim(),
             costs: None,
@@ -418,15 +419,15 @@ impl<'a> Ledger<'a> {
 
     /// The criterion's value of so many samples of each of some rows.
     pub(super) fn value(&self, rows: &[usize], counts: &[f64]) -> Result<f64> {
-        let Some(scene) = self.scene(rows, counts)? else {
+        let Some(framed) = self.framed(rows, counts)? else {
             return Ok(f64::INFINITY);
         };
-        let moment = linalg::product(scene.need.l.as_ref(), scene.need.l.transpose());
+        let moment = linalg::product(framed.need.l.as_ref(), framed.need.l.transpose());
         let value = self
             .campaign
             .criterion
-            .value(scene.information.as_ref(), moment.as_ref())?;
-        Ok(value * scene.need.scale * scene.need.scale)
+            .value(framed.information.as_ref(), moment.as_ref())?;
+        Ok(value * framed.need.scale * framed.need.scale)
     }
 
     /// Whether tasks have to be chosen, not only weighed.

@@ -1,6 +1,6 @@
 //! Monomials of the task parameters that the task features may lack.
 
-use super::left_out::Task;
+use super::left_out::LeftOutTask;
 use crate::linalg;
 
 /// Most parameters of a task for all monomials up to the highest degree; with more, the constant and
@@ -14,7 +14,7 @@ const MOST_SQUARES: usize = 300;
 const NEW: f64 = 1e-3;
 
 /// A monomial that the task features do not express.
-pub(super) struct Candidate {
+pub(super) struct CandidateFeature {
     pub(super) exponents: Vec<u32>,
     /// Its value at each task.
     pub(super) values: Vec<f64>,
@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) new: Vec<f64>,
 }
 
-impl Candidate {
+impl CandidateFeature {
     /// A readable name.
     pub(super) fn name(&self) -> String {
         let factors: Vec<String> = self
@@ -52,7 +52,7 @@ impl Candidate {
 }
 
 /// The monomials that are new, by their degree.
-pub(super) fn candidates(tasks: &[Task]) -> crate::Result<Vec<Candidate>> {
+pub(super) fn candidates(tasks: &[LeftOutTask]) -> crate::Result<Vec<CandidateFeature>> {
     let Some(first) = tasks.first() else {
         return Ok(Vec::new());
     };
@@ -74,7 +74,7 @@ pub(super) fn candidates(tasks: &[Task]) -> crate::Result<Vec<Candidate>> {
         let rest: Vec<f64> = weighted.iter().zip(&inside).map(|(v, i)| v - i).collect();
         let is_new = linalg::norm(&rest).powi(2) > NEW * linalg::norm(&weighted).powi(2);
         let new = rest.iter().zip(&weights).map(|(v, n)| v / n).collect();
-        is_new.then_some(Candidate {
+        is_new.then_some(CandidateFeature {
             exponents,
             values,
             new,
@@ -139,7 +139,7 @@ mod tests {
             let rows = crate::data::Samples::new(vec![1.0], 1, vec![1.0], 1).unwrap();
             let mut statistics = Statistics::new(1, 1);
             statistics.accumulate(&rows).unwrap();
-            Task {
+            LeftOutTask {
                 task: w.to_vec(),
                 features: vec![1.0, w[0], w[1]],
                 statistics,
@@ -147,14 +147,14 @@ mod tests {
         };
         let tasks = [[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]].map(corner);
         let found = candidates(&tasks).unwrap();
-        let names: Vec<String> = found.iter().map(Candidate::name).collect();
+        let names: Vec<String> = found.iter().map(CandidateFeature::name).collect();
         assert_eq!(names, ["w1·w2"]);
     }
 
     #[test]
     fn names_are_readable() {
         let named = |exponents: &[u32]| {
-            Candidate {
+            CandidateFeature {
                 exponents: exponents.to_vec(),
                 values: Vec::new(),
                 new: Vec::new(),

@@ -6,35 +6,35 @@ use proptest::test_runner::RngSeed;
 use super::*;
 
 /// Tasks of vehicles in winds: for each vehicle a constant and the wind.
-fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> Candidate {
+fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> SourceTask {
     let mut features = vec![0.0; 4];
     features[2 * vehicle] = 1.0;
     features[2 * vehicle + 1] = wind;
-    Candidate {
+    SourceTask {
         features,
         rows,
         left,
     }
 }
 
-/// The doubt about a target the long way round: conditioning on one mean of rows per task.
-fn doubt(ground: &Ground, candidates: &[Candidate], rows: &[usize]) -> f64 {
+/// The variance of a target the long way round: conditioning on one mean of rows per task.
+fn variance(family: &TargetFamily, sources: &[SourceTask], rows: &[usize]) -> f64 {
     let of_group = |group: &Group| {
         let kernel = |u: &[f64], v: &[f64]| -> f64 {
-            let terms = ground.features.iter().zip(&group.shared);
+            let terms = family.features.iter().zip(&group.shared);
             terms.map(|(&i, precision)| u[i] * v[i] / precision).sum()
         };
         let mut target = vec![0.0; 4];
-        let places = ground.features.iter().zip(&ground.target);
+        let places = family.features.iter().zip(&family.target);
         places.for_each(|(&index, &value)| target[index] = value);
-        let seen: Vec<(&Candidate, usize)> = candidates
+        let seen: Vec<(&SourceTask, usize)> = sources
             .iter()
             .zip(rows.iter().copied())
             .filter(|(_, n)| *n > 0)
             .collect();
         let covariance = Mat::from_fn(seen.len(), seen.len(), |i, j| {
             let n = seen[i].1 as f64;
-            let noise = (1.0 / n + 1.0 / ground.worth) / group.size;
+            let noise = (1.0 / n + 1.0 / family.effective_rows) / group.size;
             let own = if i == j { group.own + noise } else { 0.0 };
             kernel(&seen[i].0.features, &seen[j].0.features) + own
         });
@@ -44,10 +44,10 @@ fn doubt(ground: &Ground, candidates: &[Candidate], rows: &[usize]) -> f64 {
             .solve(with.as_ref());
         group.weight * (kernel(&target, &target) - linalg::inner(with.as_ref(), solved.as_ref()))
     };
-    ground.groups.iter().map(of_group).sum()
+    family.groups.iter().map(of_group).sum()
 }
 
-fn fleet(left: usize) -> Vec<Candidate> {
+fn fleet(left: usize) -> Vec<SourceTask> {
     let winds = [0.0, 0.25, 0.5, 0.75, 1.0];
     let vehicle = |vehicle| winds.map(|wind| task(vehicle, wind, 0, left));
     [vehicle(0), vehicle(1)].concat()
@@ -62,36 +62,36 @@ proptest! {
         wind in 0.0_f64..2.0,
         budget in 1_usize..300,
     ) {
-        let candidates: Vec<Candidate> = tasks.iter().map(|&(v, w, rows, left)| task(v, w, rows, left)).collect();
+        let sources: Vec<SourceTask> = tasks.iter().map(|&(v, w, rows, left)| task(v, w, rows, left)).collect();
         let target = task(0, wind, 0, 0).features;
-        let found = allocate(&[], &[target], &candidates, budget).unwrap();
-        let kin = |c: &Candidate| c.features[0] > 0.0;
-        for (n, candidate) in found.iter().zip(&candidates) {
-            prop_assert!(*n <= candidate.left);
-            prop_assert!(*n == 0 || kin(candidate));
+        let found = allocate(&[], &[target], &sources, budget).unwrap();
+        let related = |c: &SourceTask| c.features[0] > 0.0;
+        for (n, source) in found.iter().zip(&sources) {
+            prop_assert!(*n <= source.left);
+            prop_assert!(*n == 0 || related(source));
         }
-        let room: usize = candidates.iter().filter(|c| kin(c)).map(|c| c.left).sum();
-        prop_assert_eq!(found.iter().sum::<usize>(), budget.min(room));
+        let available: usize = sources.iter().filter(|c| related(c)).map(|c| c.left).sum();
+        prop_assert_eq!(found.iter().sum::<usize>(), budget.min(available));
     }
 
-    /// What more rows of one task are said to gain, against the doubt before and after.
+    /// What more rows of one task are said to gain, against the variance before and after.
     #[test]
-    fn gains_are_differences_of_doubt(
+    fn gains_are_differences_of_variance(
         rows in prop::collection::vec(0_usize..50, 5),
         (more, at) in (1_usize..200, 0_usize..5),
         wind in 0.0_f64..2.0,
         own in 0.001_f64..1.0,
     ) {
-        let candidates: Vec<Candidate> = (0..5).map(|i| task(0, 0.3 * i as f64, 0, 500)).collect();
+        let sources: Vec<SourceTask> = (0..5).map(|i| task(0, 0.3 * i as f64, 0, 500)).collect();
         let target = task(0, wind, 0, 0).features;
-        let mut ground = Ground::guess(&target, &candidates);
-        ground.groups.push(Group { weight: 3.0, size: 0.2, shared: vec![0.5, 2.0], own });
-        let doubts = ground.doubts(&candidates, &rows).unwrap();
-        let gain = ground.gain(&doubts, &candidates[at], (rows[at], rows[at] + more));
-        let before = doubt(&ground, &candidates, &rows);
+        let mut family = TargetFamily::guess(&target, &sources);
+        family.groups.push(Group { weight: 3.0, size: 0.2, shared: vec![0.5, 2.0], own });
+        let covariances = family.covariances(&sources, &rows).unwrap();
+        let gain = family.gain(&covariances, &sources[at], (rows[at], rows[at] + more));
+        let before = variance(&family, &sources, &rows);
         let mut after = rows;
         after[at] += more;
-        let difference = before - doubt(&ground, &candidates, &after);
+        let difference = before - variance(&family, &sources, &after);
         prop_assert!(gain >= 0.0);
         prop_assert!((gain - difference).abs() < 1e-9 * before, "{} {}", gain, difference);
     }
@@ -126,16 +126,16 @@ fn several_targets_share_a_budget() {
 
 /// Portions of one row against every other way to hand them out.
 #[test]
-fn no_other_way_to_hand_rows_out_leaves_much_less_doubt() {
+fn no_other_way_to_hand_rows_out_leaves_much_less_variance() {
     for (wind, given) in [(0.2, [0, 0, 0]), (0.9, [5, 0, 0]), (1.4, [0, 3, 0])] {
         let winds = [0.0, 0.5, 1.0];
-        let candidates: Vec<Candidate> = (0..3).map(|i| task(0, winds[i], given[i], 6)).collect();
+        let sources: Vec<SourceTask> = (0..3).map(|i| task(0, winds[i], given[i], 6)).collect();
         let target = task(0, wind, 0, 0).features;
-        let ground = Ground::guess(&target, &candidates);
-        let found = allocate(&[], &[target], &candidates, 9).unwrap();
+        let family = TargetFamily::guess(&target, &sources);
+        let found = allocate(&[], &[target], &sources, 9).unwrap();
         let after = |counts: [usize; 3]| {
             let rows: Vec<usize> = (0..3).map(|i| given[i] + counts[i]).collect();
-            doubt(&ground, &candidates, &rows)
+            variance(&family, &sources, &rows)
         };
         let mut least = f64::INFINITY;
         for first in 0..=6_usize {
@@ -154,13 +154,13 @@ fn no_other_way_to_hand_rows_out_leaves_much_less_doubt() {
 
 #[test]
 fn a_target_without_features_or_kin_takes_nothing() {
-    let strange = Candidate {
+    let unrelated = SourceTask {
         features: vec![0.0; 4],
         rows: 0,
         left: 50,
     };
     for target in [vec![0.0; 4], task(1, 0.5, 0, 0).features] {
-        let candidates = [task(0, 0.3, 0, 50), strange.clone()];
-        assert_eq!(allocate(&[], &[target], &candidates, 20).unwrap(), [0, 0]);
+        let sources = [task(0, 0.3, 0, 50), unrelated.clone()];
+        assert_eq!(allocate(&[], &[target], &sources, 20).unwrap(), [0, 0]);
     }
 }
