@@ -217,6 +217,21 @@ struct Sweep {
 }
 
 impl Sweep {
+    /// Sum of squared residuals after the sweep.
+    fn residual(&self, factors: &Factors, squares: f64) -> f64 {
+        // (K + λ)x = r gives xᵀKx = xᵀr − λ‖x‖², hence the residual without another pass.
+        let shrunk = self.representation.ridge * factors.representation.squared_norm_l2();
+        (squares - self.representation.explained - shrunk).max(1e-14 * squares)
+    }
+
+    /// Estimated condition numbers of both equations.
+    fn conditions(&self) -> [f64; 2] {
+        [
+            self.representation.solver.condition(),
+            self.map.solver.condition(),
+        ]
+    }
+
     /// Effective parameters of both factors; rotations between them change nothing, so `k²` of
     /// them are not there.
     fn freedom(&self, problem: &BilinearProblem<'_>, k: usize) -> f64 {
@@ -311,9 +326,7 @@ impl Exact {
         let mut trace: Vec<f64> = Vec::new();
         for iteration in 1.. {
             let sweep = factors.sweep(problem, lambda)?;
-            // (K + λ)x = r gives xᵀKx = xᵀr − λ‖x‖², hence the residual without another pass.
-            let shrunk = sweep.representation.ridge * factors.representation.squared_norm_l2();
-            let residual = (squares - sweep.representation.explained - shrunk).max(1e-14 * squares);
+            let residual = sweep.residual(&factors, squares);
             let objective = residual + lambda * factors.penalty();
             let enough = self.tolerance * unknowns * objective / labels as f64;
             let settled = trace.last().is_some_and(|last| last - objective <= enough);
@@ -342,10 +355,7 @@ impl Exact {
                 lambda,
                 freedom,
                 evidence: sweep.evidence(problem, objective),
-                conditions: [
-                    sweep.representation.solver.condition(),
-                    sweep.map.solver.condition(),
-                ],
+                conditions: sweep.conditions(),
                 labels,
                 trace,
                 notes: Vec::new(),
