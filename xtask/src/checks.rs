@@ -23,6 +23,21 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
     ]
 }
 
+/// The checks of the feature `burn`, apart because Burn takes longer to build than all else here.
+pub(crate) fn burn(workspace: &Workspace) -> Vec<Step<'_>> {
+    const FEATURE: [&str; 3] = ["--workspace", "--features", "taskscout-neural/burn"];
+    let cargo = move |before: &[&str], after: &[&str]| -> Outcome {
+        run(&mut workspace.cargo(&[before, &FEATURE, after].concat()))?;
+        Ok(None)
+    };
+    vec![
+        Step::new("lints", move || {
+            cargo(&["clippy"], &["--all-targets", "--", "-D", "warnings"])
+        }),
+        Step::new("tests", move || cargo(&["test"], &["--test", "own_module"])),
+    ]
+}
+
 type Outcome = Result<Option<String>, Failure>;
 
 fn format(workspace: &Workspace) -> Outcome {

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask            lists the tasks
 //! cargo xtask test       every check a change has to pass
+//! cargo xtask test-burn  the optional feature that builds Burn
 //! cargo xtask bench      the benchmarks, side by side with numpy, cvxpy and PyTorch
 //! ```
 //!
@@ -46,6 +47,7 @@ fn perform(task: Task) -> Result<(), Failure> {
     match task {
         Task::Help => print!("{}", tasks::help()),
         Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
+        Task::TestBurn => steps::run_all(&checks::burn(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
         Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),
     }

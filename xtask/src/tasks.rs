@@ -7,6 +7,8 @@ pub(crate) enum Task {
     Help,
     /// Run every check.
     Test,
+    /// Run the tests of networks that Burn differentiates.
+    TestBurn,
     /// Run the benchmarks.
     Bench,
     /// Make the Python environment of the benchmarks and print its interpreter.
@@ -14,11 +16,16 @@ pub(crate) enum Task {
 }
 
 /// Every task with its name and one line of help, in the order of the help page.
-const TASKS: [(&str, Task, &str); 4] = [
+const TASKS: [(&str, Task, &str); 5] = [
     (
         "test",
         Task::Test,
         "every check a change has to pass: format, lints, docs, tests, repository hygiene",
+    ),
+    (
+        "test-burn",
+        Task::TestBurn,
+        "lints and tests of the feature `burn`, which takes long to build and is off by default",
     ),
     (
         "bench",
@@ -128,7 +135,10 @@ mod tests {
     #[test]
     fn a_far_word_gets_the_whole_list() {
         let message = parsed("deploy").unwrap_err();
-        assert!(message.contains("the tasks are test, bench"), "{message}");
+        assert!(
+            message.contains("the tasks are test, test-burn, bench"),
+            "{message}"
+        );
     }
 
     #[test]
