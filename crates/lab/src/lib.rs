@@ -20,7 +20,8 @@
 //! ```
 //!
 //! Trials know a `World` and nothing else of where rows come from; `config` reads files, `prepare` checks,
-//! `trial` runs, `folder` keeps and `publish` writes tables, figures and the report.
+//! `trial` runs, `folder` keeps and `publish` writes tables, figures and the report. [`plan`] stands apart: a
+//! plan of collection outside of any experiment.
 
 // Whoever watches is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -37,6 +38,7 @@ mod need;
 pub mod options;
 mod oracle;
 pub mod parts;
+pub mod plan;
 mod prepare;
 mod publish;
 mod schedule;

@@ -88,7 +88,7 @@ const COMPLETIONS: &str = "Examples:
   taskscout completions fish > ~/.config/fish/completions/taskscout.fish";
 
 /// Reads what is chosen by name among some that are known.
-fn named<T: Copy + Send + Sync + 'static>(
+pub(crate) fn named<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
     about: fn(T) -> &'static str,

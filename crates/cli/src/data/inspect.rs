@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use taskscout_io::tables::visible;
+use taskscout_lab::plan::short;
 use taskscout_logs::inspect::{Inspection, inspect};
 use taskscout_logs::{Wind, read};
 
 use super::options::InspectOptions;
-use crate::design::say::short;
 use crate::error::{CliError, Result};
 use crate::output::{print, show};
 

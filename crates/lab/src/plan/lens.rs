@@ -13,7 +13,7 @@ use taskscout::features::{FeatureMap, Features as _};
 use taskscout_io::tables::Table;
 
 use super::centre::Centre;
-use crate::error::{CliError, Result};
+use crate::error::{LabError, Result};
 
 /// Values of features beyond this cannot be squared and added up.
 const LARGEST: f64 = 1e140;
@@ -22,24 +22,24 @@ const BLOCK: usize = 4096;
 
 /// How parameters become embeddings, with names for what it makes of them.
 #[derive(Debug, Clone)]
-pub(crate) struct Lens {
+pub(super) struct Lens {
     /// `ψ_W`.
-    pub(crate) features: FeatureMap,
+    pub(super) features: FeatureMap,
     /// `B`; the features are the embeddings without.
-    pub(crate) map: Option<Mat<f64>>,
+    pub(super) map: Option<Mat<f64>>,
     /// Names of the features, as `speed` or `speed·angle`.
-    pub(crate) names: Vec<String>,
+    pub(super) names: Vec<String>,
     /// What a row of the map is called in messages.
-    pub(crate) row_name: String,
+    pub(super) row_name: String,
     /// The features of parameters as they are, and where they are centred instead.
     centre: Option<(FeatureMap, Centre)>,
     /// Whether the map is an orthonormal basis of what some rows span.
-    pub(crate) spanned: bool,
+    pub(super) spanned: bool,
 }
 
 impl Lens {
     /// Features of named parameters, without a map.
-    pub(crate) fn new(features: FeatureMap, columns: &[String]) -> Self {
+    pub(super) fn new(features: FeatureMap, columns: &[String]) -> Self {
         Self {
             names: feature_names(&features, columns),
             features,
@@ -51,7 +51,7 @@ impl Lens {
     }
 
     /// Takes features of parameters that are centred as some tasks are, where that changes no plan.
-    pub(crate) fn centre_on(&mut self, tasks: &[f64]) -> Result<()> {
+    pub(super) fn centre_on(&mut self, tasks: &[f64]) -> Result<()> {
         if self.map.is_some() {
             return Ok(());
         }
@@ -63,19 +63,19 @@ impl Lens {
     }
 
     /// Takes features of parameters as they are again.
-    pub(crate) fn uncentre(&mut self) {
+    pub(super) fn uncentre(&mut self) {
         if let Some((plain, _)) = self.centre.take() {
             self.features = plain;
         }
     }
 
     /// Columns whose sum of outer products is `A = I` of the plain features, where these are others.
-    pub(crate) fn identity(&self) -> Option<Mat<f64>> {
+    pub(super) fn identity(&self) -> Option<Mat<f64>> {
         self.centre.as_ref().map(|(_, centre)| centre.matrix())
     }
 
     /// Looks only at what the features of some rows span, where these are fewer than the features.
-    pub(crate) fn span(&mut self, rows: &[&[f64]]) -> Result<()> {
+    pub(super) fn span(&mut self, rows: &[&[f64]]) -> Result<()> {
         let features: Vec<Vec<f64>> = rows.iter().map(|rows| self.features_of(rows)).collect();
         let k = self.features.dim();
         let rows: Vec<&[f64]> = features
@@ -94,7 +94,7 @@ impl Lens {
         let sizes: Vec<f64> = rows.iter().map(|row| size(row)).collect();
         let matrix = Mat::from_fn(k, rows.len(), |i, j| rows[j][i] / sizes[j]);
         let svd = matrix.thin_svd().map_err(|_| {
-            CliError::Failure(
+            LabError::Failure(
                 "what the tasks span could not be computed: rescale the parameters".into(),
             )
         })?;
@@ -109,7 +109,7 @@ impl Lens {
     }
 
     /// Refuses rows with a feature too large to be squared; `place` names a row.
-    pub(crate) fn check(
+    pub(super) fn check(
         &self,
         parameters: &[f64],
         embeddings: &[f64],
@@ -117,7 +117,7 @@ impl Lens {
     ) -> Result<()> {
         let large = |value: &f64| !value.is_finite() || value.abs() > LARGEST;
         let refuse = |row: usize, what: String| {
-            Err(CliError::Input(format!(
+            Err(LabError::Input(format!(
                 "{what} of {} is too large for a number to be squared: rescale the parameters",
                 place(row)
             )))
@@ -149,13 +149,13 @@ impl Lens {
     }
 
     /// With a map from a file: its columns are the features, by name if it has them all.
-    pub(crate) fn with_map_file(mut self, path: &std::path::Path) -> Result<Self> {
+    pub(super) fn with_map_file(mut self, path: &std::path::Path) -> Result<Self> {
         let table = Table::read(path)?;
         let found: Vec<&str> = table.columns().iter().map(|column| &*column.name).collect();
         let wanted: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let (k, d) = (table.rows(), wanted.len());
         if found.len() != d {
-            return Err(CliError::Input(format!(
+            return Err(LabError::Input(format!(
                 "{} has {} columns, but tasks have {d} features ({}): give the map one column for each",
                 table.name(),
                 found.len(),
@@ -170,17 +170,17 @@ impl Lens {
     }
 
     /// Length of an embedding.
-    pub(crate) fn dim(&self) -> usize {
+    pub(super) fn dim(&self) -> usize {
         self.map.as_ref().map_or(self.features.dim(), Mat::nrows)
     }
 
     /// Whether embeddings are the parameters.
-    pub(crate) fn is_identity(&self) -> bool {
+    pub(super) fn is_identity(&self) -> bool {
         self.map.is_none() && self.features.is_identity()
     }
 
     /// The name of an embedding's value: a feature, or a row of the map.
-    pub(crate) fn value_name(&self, index: usize) -> String {
+    pub(super) fn value_name(&self, index: usize) -> String {
         match (&self.map, self.names.get(index)) {
             (None, Some(name)) => name.clone(),
             _ => format!("{} {index}", self.row_name),
@@ -188,7 +188,7 @@ impl Lens {
     }
 
     /// The name of a direction's part: a feature where a basis of these is all that is looked at.
-    pub(crate) fn feature_or_value(&self, index: usize) -> String {
+    pub(super) fn feature_or_value(&self, index: usize) -> String {
         match self.names.get(index) {
             Some(name) if self.spanned => name.clone(),
             _ => self.value_name(index),
@@ -196,7 +196,7 @@ impl Lens {
     }
 
     /// The embeddings of row-major parameters; borrowed where nothing has to be done.
-    pub(crate) fn embed<'a>(&self, rows: &'a [f64]) -> Cow<'a, [f64]> {
+    pub(super) fn embed<'a>(&self, rows: &'a [f64]) -> Cow<'a, [f64]> {
         if self.is_identity() {
             return Cow::Borrowed(rows);
         }
@@ -221,7 +221,7 @@ impl Lens {
     }
 
     /// The features of row-major parameters.
-    pub(crate) fn features_of(&self, rows: &[f64]) -> Vec<f64> {
+    pub(super) fn features_of(&self, rows: &[f64]) -> Vec<f64> {
         let count = rows.len() / self.features.input_dim();
         let mut out = vec![0.0; count * self.features.dim()];
         self.features.apply(rows, &mut out);
@@ -295,7 +295,7 @@ fn superscript(power: &str) -> String {
 }
 
 /// A list of names that fits into a sentence.
-pub(crate) fn shortened(names: &[String]) -> String {
+pub(super) fn shortened(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut text = names
         .iter()

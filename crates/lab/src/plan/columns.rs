@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use taskscout_io::tables::{Table, Values};
 
 use super::lens::shortened;
-use super::options::DesignOptions;
+use super::options::PlanOptions;
 use super::say::Notes;
-use crate::error::{CliError, Result};
+use crate::error::{LabError, Result};
 
 /// The text column that everybody would take for names.
-pub(crate) fn usual_name(table: &Table) -> Option<String> {
+pub(super) fn usual_name(table: &Table) -> Option<String> {
     let is = |wanted: &&str| {
         table.columns().iter().find(|column| {
             matches!(column.values, Values::Text(_)) && column.name.eq_ignore_ascii_case(wanted)
@@ -21,10 +21,10 @@ pub(crate) fn usual_name(table: &Table) -> Option<String> {
 }
 
 /// The parameters: those that are named, or all columns of numbers that no other option uses.
-pub(crate) fn parameter_columns(
+pub(super) fn parameter_columns(
     table: &Table,
     name: Option<&str>,
-    options: &DesignOptions,
+    options: &PlanOptions,
 ) -> Result<Vec<String>> {
     if let Some(columns) = &options.columns {
         check_distinct(columns)?;
@@ -45,7 +45,7 @@ pub(crate) fn parameter_columns(
         .map(str::to_owned)
         .collect();
     if columns.is_empty() {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{} has no column of numbers that could be a parameter of a task: add one, or name the columns with --columns",
             table.name()
         )));
@@ -54,22 +54,22 @@ pub(crate) fn parameter_columns(
 }
 
 /// Refuses a parameter that is named twice.
-pub(crate) fn check_distinct(columns: &[String]) -> Result<()> {
+pub(super) fn check_distinct(columns: &[String]) -> Result<()> {
     let mut seen = HashSet::with_capacity(columns.len());
     match columns.iter().find(|column| !seen.insert(*column)) {
         None => Ok(()),
-        Some(column) => Err(CliError::Input(format!(
+        Some(column) => Err(LabError::Input(format!(
             "--columns names `{column}` twice: name every parameter once"
         ))),
     }
 }
 
 /// Says what the columns were taken for.
-pub(crate) fn tell_of_columns(
+pub(super) fn tell_of_columns(
     table: &Table,
     columns: &[String],
     name: Option<&str>,
-    options: &DesignOptions,
+    options: &PlanOptions,
     notes: &mut Notes,
 ) -> Result<()> {
     notes.add(format!(
@@ -97,7 +97,7 @@ pub(crate) fn tell_of_columns(
         if options.columns.is_none() && 2 * numbers > cells.len() {
             table
                 .numbers(&column.name)
-                .map_err(|error| CliError::Input(error.to_string()))?;
+                .map_err(|error| LabError::Input(error.to_string()))?;
         }
         ignored.push(column.name.clone());
     }
@@ -141,11 +141,11 @@ fn counts_rows(values: &[f64]) -> bool {
 }
 
 /// The cost of a sample of every row.
-pub(crate) fn costs(table: &Table, column: &str) -> Result<Vec<f64>> {
+pub(super) fn costs(table: &Table, column: &str) -> Result<Vec<f64>> {
     let costs = table.numbers(column)?;
     match costs.iter().position(|&cost| cost <= 0.0) {
         None => Ok(costs.to_vec()),
-        Some(row) => Err(CliError::Input(format!(
+        Some(row) => Err(LabError::Input(format!(
             "{}, column {column}, is {}: a cost must be positive, so correct it or leave the row out",
             table.place(row),
             costs[row]
@@ -154,7 +154,7 @@ pub(crate) fn costs(table: &Table, column: &str) -> Result<Vec<f64>> {
 }
 
 /// The samples that every row has left.
-pub(crate) fn capacities(table: &Table, column: &str) -> Result<Vec<Option<usize>>> {
+pub(super) fn capacities(table: &Table, column: &str) -> Result<Vec<Option<usize>>> {
     let found = table.columns().iter().find(|found| found.name == column);
     let values = match found.map(|found| &found.values) {
         Some(Values::Numbers(values)) => values,
@@ -176,7 +176,7 @@ pub(crate) fn capacities(table: &Table, column: &str) -> Result<Vec<Option<usize
         if value >= 0.0 && value.fract().abs() < f64::EPSILON && value < 1e15 {
             return Ok(Some(value as usize));
         }
-        Err(CliError::Input(format!(
+        Err(LabError::Input(format!(
             "{}, column {column}, is {value}: give the whole number of samples that are left, or leave the cell empty for no limit",
             table.place(row)
         )))

@@ -1,19 +1,13 @@
-//! How much memory a design takes, before it is taken; and a sign of life while it is solved.
+//! How much memory a design takes, before it is taken.
 
-use std::io::IsTerminal as _;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressStyle};
+use taskscout::design::Criterion;
 use taskscout::features::Features as _;
 use taskscout::space::{Space, TaskSpace as _};
 
-use super::need::Asked;
-use super::options::{CriterionName, DesignOptions};
+use super::options::PlanOptions;
 use super::source::{Source, Tasks};
-use crate::error::{CliError, Result};
-use crate::output::tell;
+use super::wanted::Asked;
+use crate::error::{LabError, Result};
 
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;
@@ -29,14 +23,12 @@ const WIDE: f64 = 64.0;
 const PRODUCTS: f64 = 12.0;
 /// Multiplications that it may take, some seconds' worth.
 const MOST_WORK: f64 = 1e11;
-/// Seconds without a word.
-const QUIET: Duration = Duration::from_secs(2);
 
 /// Refuses a design that needs more memory than it may take, with both numbers.
-pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> Result<()> {
+pub(super) fn check(source: &Source, asked: &Asked, options: &PlanOptions) -> Result<()> {
     let most_gb = options.memory;
     if !(most_gb > 0.0 && most_gb.is_finite()) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "--memory is {most_gb}: give a number of gigabytes above 0"
         )));
     }
@@ -60,7 +52,7 @@ pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> 
     let work = PRODUCTS * (rows + 2.0 * width) * width * width;
     let fits = bytes <= allowed(most_gb);
     if fits && width >= WIDE && work > MOST_WORK && !is_separate(source, asked, options) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "a design over {rows} tasks with {width} features takes at least {work:.0e} multiplications, where {MOST_WORK:.0e} are the most: use fewer tasks or features"
         )));
     }
@@ -68,7 +60,7 @@ pub(crate) fn check(source: &Source, asked: &Asked, options: &DesignOptions) -> 
     if bytes <= allowed {
         return Ok(());
     }
-    Err(CliError::Input(format!(
+    Err(LabError::Input(format!(
         "a design over {rows} tasks with {features} features takes about {:.1} GB of memory, of which {:.1} GB may be used: use fewer tasks or features, or allow more with --memory",
         bytes / 1e9,
         allowed / 1e9
@@ -103,7 +95,7 @@ fn allowed(most_gb: f64) -> f64 {
 }
 
 /// Whether every task has one feature at most, with nothing but a budget: then there is a closed form.
-fn is_separate(source: &Source, asked: &Asked, options: &DesignOptions) -> bool {
+fn is_separate(source: &Source, asked: &Asked, options: &PlanOptions) -> bool {
     let plain = source.lens.map.is_none() && source.lens.features.is_identity();
     let free = options.switch_cost <= 0.0
         && options.max_tasks.is_none()
@@ -111,7 +103,7 @@ fn is_separate(source: &Source, asked: &Asked, options: &DesignOptions) -> bool 
         && options.capacity.is_none()
         && options.require.is_empty()
         && options.given.is_none();
-    let solvable = !asked.has_target() || options.criterion == CriterionName::Trace;
+    let solvable = !asked.has_target() || options.criterion == Criterion::Trace;
     plain
         && free
         && solvable
@@ -132,64 +124,4 @@ fn available() -> Option<f64> {
         .find(|line| line.starts_with("MemAvailable:"))?;
     let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(1024.0 * kilobytes)
-}
-
-/// A sign of life on standard error for what takes more than a moment; gone when dropped.
-pub(crate) struct Alive {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Alive {
-    /// Starts to watch the clock.
-    pub(crate) fn start(what: &'static str) -> Self {
-        let (stop, stopped) = channel();
-        Self {
-            stop: Some(stop),
-            thread: std::thread::Builder::new()
-                .spawn(move || watch(what, &stopped))
-                .ok(),
-        }
-    }
-}
-
-impl Drop for Alive {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Waits for the end, with a spinner on a terminal and a line now and then elsewhere.
-fn watch(what: &str, stopped: &Receiver<()>) {
-    let start = Instant::now();
-    let over = |wait: Duration| stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
-    if over(QUIET) {
-        return;
-    }
-    if std::io::stderr().is_terminal() {
-        let bar = ProgressBar::new_spinner();
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-            bar.set_style(style);
-        }
-        bar.set_message(what.to_owned());
-        while !over(Duration::from_millis(250)) {
-            bar.tick();
-        }
-        bar.finish_and_clear();
-        return;
-    }
-    let mut wait = QUIET;
-    loop {
-        tell(&format!(
-            "{what}: {:.0} s so far",
-            start.elapsed().as_secs_f64()
-        ));
-        wait = (2 * wait).min(Duration::from_secs(60));
-        if over(wait) {
-            return;
-        }
-    }
 }

@@ -1,27 +1,24 @@
-//! What goes to the terminal beside results.
+//! Words and numbers for people.
 
-use crate::output::tell;
-
-/// Notes for standard error, held back until the plan is there: an error stands alone.
+/// Notes beside a plan, held back until it is there: an error stands alone.
 #[derive(Debug, Default)]
-pub(crate) struct Notes(Vec<String>);
+pub(super) struct Notes(Vec<String>);
 
 impl Notes {
     /// Adds a note.
-    pub(crate) fn add(&mut self, note: String) {
+    pub(super) fn add(&mut self, note: String) {
         self.0.push(note);
     }
 
-    /// Prints all notes.
-    pub(crate) fn print(&self) {
-        for note in &self.0 {
-            tell(&format!("note: {note}"));
-        }
+    /// All notes.
+    pub(super) fn all(&self) -> &[String] {
+        &self.0
     }
 }
 
-/// A number of four digits or so.
-pub(crate) fn short(value: f64) -> String {
+/// A number of four digits or so, as tables for people have it.
+#[must_use]
+pub fn short(value: f64) -> String {
     let size = value.abs();
     if size < f64::MIN_POSITIVE {
         return "0".into();
@@ -38,7 +35,7 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 /// A part of a whole, in percent; a dash where there is no whole.
-pub(crate) fn percent(part: f64) -> String {
+pub(super) fn percent(part: f64) -> String {
     match part.is_finite() {
         true => format!("{:.1}", 100.0 * part),
         false => "–".into(),

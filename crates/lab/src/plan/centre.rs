@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// Where parameters are measured from, and in which units.
 #[derive(Debug, Clone)]
-pub(crate) struct Centre {
+pub(super) struct Centre {
     middle: Vec<f64>,
     scale: Vec<f64>,
     inner: Polynomial,
@@ -22,7 +22,7 @@ pub(crate) struct Centre {
 
 impl Centre {
     /// That of row-major tasks, for features which may be shifted; none for others.
-    pub(crate) fn of(features: &FeatureMap, rows: &[f64]) -> Option<Self> {
+    pub(super) fn of(features: &FeatureMap, rows: &[f64]) -> Option<Self> {
         let FeatureMap::Polynomial(inner) = features else {
             return None;
         };
@@ -55,14 +55,14 @@ impl Centre {
     }
 
     /// The features of centred and scaled parameters.
-    pub(crate) fn features(&self) -> Result<FeatureMap> {
+    pub(super) fn features(&self) -> Result<FeatureMap> {
         let inner = FeatureMap::Polynomial(self.inner.clone());
         let (middle, scale) = (self.middle.clone(), self.scale.clone());
         Ok(FeatureMap::standardised(middle, scale, inner)?)
     }
 
     /// `T` of `ψ((w − m) / s) = T ψ(w)`.
-    pub(crate) fn matrix(&self) -> Mat<f64> {
+    pub(super) fn matrix(&self) -> Mat<f64> {
         let powers = self.inner.powers();
         let place: HashMap<&[(usize, u32)], usize> = powers
             .iter()

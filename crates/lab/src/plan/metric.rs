@@ -10,7 +10,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
 
-use crate::error::{CliError, Result};
+use crate::error::{LabError, Result};
 
 /// Eigenvalues of the moment below this, relatively, are none.
 const RANK_TOLERANCE: f64 = 1e-12;
@@ -19,14 +19,14 @@ const BLOCK: usize = 4096;
 
 /// The metric of some tasks.
 #[derive(Debug, Clone)]
-pub(crate) struct Metric {
+pub(super) struct Metric {
     /// `T`, `rank × k`, with `T S Tᵀ = I`.
     to: Mat<f64>,
 }
 
 impl Metric {
     /// That of row-major embeddings of `k` values.
-    pub(crate) fn new(rows: &[f64], k: usize) -> Result<Self> {
+    pub(super) fn new(rows: &[f64], k: usize) -> Result<Self> {
         // Values that are none are refused with their place where tasks are.
         if rows.iter().any(|value| !value.is_finite()) {
             return Ok(Self {
@@ -43,7 +43,7 @@ impl Metric {
                 break;
             }
             let eigen = moment.self_adjoint_eigen(Side::Lower).map_err(|_| {
-                CliError::Failure(
+                LabError::Failure(
                     "the similarities could not be computed: rescale the parameters".into(),
                 )
             })?;
@@ -67,12 +67,12 @@ impl Metric {
     }
 
     /// Directions that the tasks have.
-    pub(crate) fn rank(&self) -> usize {
+    pub(super) fn rank(&self) -> usize {
         self.to.nrows()
     }
 
     /// An embedding in these coordinates, of length one; zero if it has no length.
-    pub(crate) fn direction(&self, row: &[f64]) -> Vec<f64> {
+    pub(super) fn direction(&self, row: &[f64]) -> Vec<f64> {
         let size = row
             .iter()
             .fold(f64::MIN_POSITIVE, |top, x| top.max(x.abs()));
@@ -94,14 +94,14 @@ impl Metric {
 }
 
 /// The cosine of two directions of length one.
-pub(crate) fn cosine(left: &[f64], right: &[f64]) -> f64 {
+pub(super) fn cosine(left: &[f64], right: &[f64]) -> f64 {
     let dot: f64 = left.iter().zip(right).map(|(x, y)| x * y).sum();
     dot.clamp(-1.0, 1.0)
 }
 
 /// The Cholesky factor of a moment of many directions that is well conditioned: eigenvalues would
 /// take thirty times as long.
-pub(crate) fn well_conditioned(moment: &Mat<f64>) -> Option<Llt<f64>> {
+pub(super) fn well_conditioned(moment: &Mat<f64>) -> Option<Llt<f64>> {
     const WIDE: usize = 64;
     const CONDITION: f64 = 1e6;
     if moment.nrows() < WIDE {
@@ -157,7 +157,7 @@ fn second_moment(rows: &[f64], k: usize, transform: &Mat<f64>) -> Mat<f64> {
 }
 
 /// The largest magnitude of each value, one where there is none.
-pub(crate) fn largest<'a>(rows: impl Iterator<Item = &'a [f64]>, k: usize) -> Vec<f64> {
+pub(super) fn largest<'a>(rows: impl Iterator<Item = &'a [f64]>, k: usize) -> Vec<f64> {
     let mut top = vec![0.0_f64; k];
     for row in rows {
         for (top, value) in top.iter_mut().zip(row) {

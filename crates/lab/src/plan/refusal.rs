@@ -5,10 +5,10 @@ use taskscout::error::{combination, percent};
 
 use super::metric::largest;
 use super::source::{Source, Tasks};
-use crate::error::CliError;
+use crate::error::LabError;
 
 /// An error of the library as a user of the command understands it.
-pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
+pub(super) fn refusal(error: Error, source: &Source, count: usize) -> LabError {
     let (whose, what) = match &source.tasks {
         Tasks::Listed(listed) => (listed.file.clone(), "the candidates"),
         Tasks::Space(_) => ("the space".into(), "the tasks of the space"),
@@ -56,7 +56,7 @@ pub(crate) fn refusal(error: Error, source: &Source, count: usize) -> CliError {
         error @ (Error::Numerical { .. } | Error::Io { .. }) => return error.into(),
         error => error.to_string(),
     };
-    CliError::Input(message)
+    LabError::Input(message)
 }
 
 /// A direction of embeddings as one of features, where a basis of these is all that was looked at,

@@ -14,40 +14,40 @@ const PARAMETERS: usize = 6;
 
 /// A plan with its certificate; the names are those of the JSON.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Outcome {
-    pub(crate) objective: f64,
-    pub(crate) lower_bound: Option<f64>,
-    pub(crate) gap: Option<f64>,
-    pub(crate) iterations: usize,
+pub(super) struct Outcome {
+    pub(super) objective: f64,
+    pub(super) lower_bound: Option<f64>,
+    pub(super) gap: Option<f64>,
+    pub(super) iterations: usize,
     /// The gap that the solver stopped at before it had reached the one asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) stopped_at: Option<f64>,
-    pub(crate) solve_s: f64,
-    pub(crate) criterion: String,
-    pub(crate) budget: f64,
-    pub(crate) plan_objective: f64,
-    pub(crate) rounding_factor: f64,
-    pub(crate) spent: f64,
-    pub(crate) plan: Vec<Row>,
+    pub(super) stopped_at: Option<f64>,
+    pub(super) solve_s: f64,
+    pub(super) criterion: String,
+    pub(super) budget: f64,
+    pub(super) plan_objective: f64,
+    pub(super) rounding_factor: f64,
+    pub(super) spent: f64,
+    pub(super) plan: Vec<Row>,
 }
 
 /// One task of a plan.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Row {
-    pub(crate) task: Vec<f64>,
-    pub(crate) name: Option<String>,
-    pub(crate) row: Option<usize>,
-    pub(crate) weight: f64,
-    pub(crate) n: usize,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) risk_share: f64,
-    pub(crate) cost: f64,
-    pub(crate) reason: String,
+pub(super) struct Row {
+    pub(super) task: Vec<f64>,
+    pub(super) name: Option<String>,
+    pub(super) row: Option<usize>,
+    pub(super) weight: f64,
+    pub(super) n: usize,
+    pub(super) similarity: Option<f64>,
+    pub(super) risk_share: f64,
+    pub(super) cost: f64,
+    pub(super) reason: String,
 }
 
 impl Row {
     /// Its name, or its row; none for a task that was found in a space.
-    pub(crate) fn label(&self) -> Option<String> {
+    pub(super) fn label(&self) -> Option<String> {
         let row = || self.row.map(|row| format!("row {row}"));
         self.name.clone().or_else(row)
     }
@@ -55,28 +55,28 @@ impl Row {
 
 /// What the words about a plan depend on beside the plan.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Setting {
+pub(super) struct Setting {
     /// Names of the parameters.
-    pub(crate) columns: Vec<String>,
+    pub(super) columns: Vec<String>,
     /// Candidates, where they were a table.
-    pub(crate) candidates: Option<usize>,
+    pub(super) candidates: Option<usize>,
     /// Whether money is spent, not samples.
-    pub(crate) has_costs: bool,
+    pub(super) has_costs: bool,
     /// Whether tasks were chosen under restrictions that the bound does not know of.
-    pub(crate) restricted: bool,
+    pub(super) restricted: bool,
     /// Whether logs may have run out.
-    pub(crate) limited: bool,
+    pub(super) limited: bool,
     /// The value of an even split over all candidates.
-    pub(crate) even_split: Option<f64>,
+    pub(super) even_split: Option<f64>,
     /// Whether data were given.
-    pub(crate) has_given: bool,
+    pub(super) has_given: bool,
     /// The cost of the cheapest further sample of a planned task.
-    pub(crate) cheapest: f64,
+    pub(super) cheapest: f64,
 }
 
 impl Outcome {
     /// Whether every number can be written as JSON.
-    pub(crate) fn is_finite(&self) -> bool {
+    pub(super) fn is_finite(&self) -> bool {
         let numbers = [
             self.objective,
             self.plan_objective,
@@ -88,7 +88,7 @@ impl Outcome {
     }
 
     /// The table and the certificate, for people.
-    pub(crate) fn text(&self, setting: &Setting) -> String {
+    pub(super) fn text(&self, setting: &Setting) -> String {
         let mut text = self.table(setting);
         text.push('\n');
         text.push_str(&self.certificate(setting));

@@ -12,9 +12,9 @@ const SEARCHED: usize = 200_000;
 
 /// Candidates with repeated rows left out.
 #[derive(Debug)]
-pub(crate) struct Tidy<'a> {
+pub(super) struct Tidy<'a> {
     /// Embeddings, row-major.
-    pub(crate) rows: Cow<'a, [f64]>,
+    pub(super) rows: Cow<'a, [f64]>,
     /// Rows of the file that are kept, where some are not.
     kept: Option<Vec<usize>>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Tidy<'a> {
 impl<'a> Tidy<'a> {
     /// Leaves out repeated rows, unless they are different logs, with capacities or costs of their
     /// own, or somebody asked for them.
-    pub(crate) fn new(
+    pub(super) fn new(
         rows: Cow<'a, [f64]>,
         k: usize,
         listed: &Listed,
@@ -84,12 +84,12 @@ impl<'a> Tidy<'a> {
     }
 
     /// The row of the file that a candidate stands for.
-    pub(crate) fn in_file(&self, index: usize) -> usize {
+    pub(super) fn in_file(&self, index: usize) -> usize {
         self.kept.as_ref().map_or(index, |kept| kept[index])
     }
 
     /// The candidates that rows of the file have become; all of them are kept.
-    pub(crate) fn of_file(&self, rows: &[usize]) -> Vec<usize> {
+    pub(super) fn of_file(&self, rows: &[usize]) -> Vec<usize> {
         match &self.kept {
             None => rows.to_vec(),
             Some(kept) => rows

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use crate::config::Places;
+use crate::parts::{self, attach_features, attach_space};
 use serde::Deserialize;
 use taskscout::features::FeatureMap;
 use taskscout::registry::Registry;
@@ -11,17 +13,15 @@ use taskscout::study::{Needs, Oracle, Study};
 use taskscout::target::TargetKind;
 use taskscout_io::files;
 use taskscout_io::tables::Table;
-use taskscout_lab::Places;
-use taskscout_lab::parts::{self, attach_features, attach_space};
 
 use super::columns::{
     capacities, check_distinct, costs, parameter_columns, tell_of_columns, usual_name,
 };
 use super::lens::{Lens, shortened};
-use super::names::{self, Names};
-use super::options::DesignOptions;
+use super::options::PlanOptions;
 use super::say::Notes;
-use crate::error::{CliError, Result};
+use super::task_names::{self, Names};
+use crate::error::{LabError, Result};
 
 /// Bytes of the largest saved study, and of the largest space file.
 const LARGEST: u64 = 256 << 20;
@@ -30,20 +30,20 @@ const OPPOSITES: &str = "identity features: a task and its opposite, w and −w,
 
 /// The tasks of a campaign and how they are seen.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(super) struct Source {
     /// Names of the parameters.
-    pub(crate) columns: Vec<String>,
+    pub(super) columns: Vec<String>,
     /// Whether somebody gave these names; else other files may follow the order alone.
-    pub(crate) named: bool,
-    pub(crate) lens: Lens,
-    pub(crate) tasks: Tasks,
+    pub(super) named: bool,
+    pub(super) lens: Lens,
+    pub(super) tasks: Tasks,
     /// What a study knows.
-    pub(crate) learnt: Option<Learnt>,
+    pub(super) learnt: Option<Learnt>,
 }
 
 /// The tasks themselves.
 #[derive(Debug)]
-pub(crate) enum Tasks {
+pub(super) enum Tasks {
     /// A table.
     Listed(Box<Listed>),
     /// A space to search.
@@ -52,24 +52,24 @@ pub(crate) enum Tasks {
 
 /// A table of candidates; rows count from 0.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(super) struct Listed {
     /// The file's name.
-    pub(crate) file: String,
+    pub(super) file: String,
     /// Parameters, row-major.
-    pub(crate) rows: Vec<f64>,
-    pub(crate) names: Names,
-    pub(crate) costs: Option<Vec<f64>>,
-    pub(crate) capacities: Option<Vec<Option<usize>>>,
-    pub(crate) required: Vec<usize>,
-    pub(crate) forbidden: Vec<usize>,
+    pub(super) rows: Vec<f64>,
+    pub(super) names: Names,
+    pub(super) costs: Option<Vec<f64>>,
+    pub(super) capacities: Option<Vec<Option<usize>>>,
+    pub(super) required: Vec<usize>,
+    pub(super) forbidden: Vec<usize>,
 }
 
 /// What a study knows of embeddings, and what its targets are called.
 #[derive(Debug)]
-pub(crate) struct Learnt {
-    pub(crate) needs: Needs,
+pub(super) struct Learnt {
+    pub(super) needs: Needs,
     /// Names of those targets that have embeddings.
-    pub(crate) targets: Vec<String>,
+    pub(super) targets: Vec<String>,
 }
 
 /// A space as a file has it.
@@ -85,8 +85,8 @@ struct SpaceFile {
 
 impl Source {
     /// Reads all files that say where tasks come from.
-    pub(crate) fn read(
-        options: &DesignOptions,
+    pub(super) fn read(
+        options: &PlanOptions,
         registry: &Registry,
         notes: &mut Notes,
     ) -> Result<Self> {
@@ -105,7 +105,7 @@ impl Source {
                 notes,
             )?,
             (None, None, None) => {
-                return Err(CliError::Input(
+                return Err(LabError::Input(
                     "nothing says where tasks come from: give --candidates FILE, --space FILE.toml or --study FILE.json"
                         .into(),
                 ));
@@ -114,7 +114,7 @@ impl Source {
         if let Some(study) = &study {
             let outputs = study.config().outputs;
             if outputs > 1 {
-                return Err(CliError::Input(format!(
+                return Err(LabError::Input(format!(
                     "the study has {outputs} outputs, and a campaign is planned for one: ask the study itself, whose settings take costs, limits and batches"
                 )));
             }
@@ -137,7 +137,7 @@ impl Source {
     }
 
     /// The parameters of the rows of another file, and whether they were found by name.
-    pub(crate) fn parameters(&self, table: &Table, used: &[&str]) -> Result<Vec<f64>> {
+    pub(super) fn parameters(&self, table: &Table, used: &[&str]) -> Result<Vec<f64>> {
         let wanted: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let there: HashSet<&str> = table.columns().iter().map(|column| &*column.name).collect();
         let has = |name: &&str| there.contains(name);
@@ -147,7 +147,7 @@ impl Source {
             return Ok(table.matrix(&numeric)?);
         }
         table.matrix(&wanted).map_err(|error| match error {
-            taskscout_io::tables::Error::MissingColumn { .. } => CliError::Input(format!(
+            taskscout_io::tables::Error::MissingColumn { .. } => LabError::Input(format!(
                 "{error}; if it is no parameter of a task, name those that are with --columns"
             )),
             error => error.into(),
@@ -164,7 +164,7 @@ fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
         return Ok(study);
     }
     let mut study = Study::restore(&bytes).map_err(|error| {
-        CliError::Input(format!(
+        LabError::Input(format!(
             "{} is no saved study: {}; give a file that a study was saved to",
             path.display(),
             error.to_string().replace('\n', " ")
@@ -185,7 +185,7 @@ fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
         let before = &text[..start];
         let line = before.matches('\n').count() + 1;
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
-        CliError::Input(format!(
+        LabError::Input(format!(
             "{}, line {line}, column {column}: {} (docs/spaces.md lists all spaces)",
             path.display(),
             error.message().trim().replace('\n', " ")
@@ -206,16 +206,16 @@ fn read_text(path: &Path, what: &str) -> Result<String> {
     files::read_text(path, LARGEST).map_err(|error| unreadable(path, &error, what))
 }
 
-fn unreadable(path: &Path, error: &std::io::Error, what: &str) -> CliError {
+fn unreadable(path: &Path, error: &std::io::Error, what: &str) -> LabError {
     let path = path.display();
-    CliError::Input(format!(
+    LabError::Input(format!(
         "cannot read {path}: {error}; give the path of {what}"
     ))
 }
 
 /// A space to search.
-fn searched(file: SpaceFile, options: &DesignOptions, notes: &mut Notes) -> Result<Source> {
-    // clap does not ask for what a space conflicts with.
+fn searched(file: SpaceFile, options: &PlanOptions, notes: &mut Notes) -> Result<Source> {
+    // The command line does not ask for what a space conflicts with.
     let rows_only = [
         ("--name", options.name.is_some()),
         ("--cost", options.cost.is_some()),
@@ -224,14 +224,14 @@ fn searched(file: SpaceFile, options: &DesignOptions, notes: &mut Notes) -> Resu
         ("--forbid", !options.forbid.is_empty()),
     ];
     if let Some((option, _)) = rows_only.iter().find(|(_, given)| *given) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{option} needs --candidates: a space has no rows and columns, so leave it out or list the tasks"
         )));
     }
     let dim = file.space.dim();
     let given = options.columns.clone().or(file.columns);
     if let Some(columns) = given.as_ref().filter(|columns| columns.len() != dim) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{} columns are named ({}), but tasks of the space have {dim} parameters: name each",
             columns.len(),
             shortened(columns)
@@ -242,7 +242,7 @@ fn searched(file: SpaceFile, options: &DesignOptions, notes: &mut Notes) -> Resu
     check_distinct(&columns)?;
     let features = match (file.task_features, options.features) {
         (Some(_), Some(_)) => {
-            return Err(CliError::Input(
+            return Err(LabError::Input(
                 "the space file has `task_features` and there is --features: leave one of them out"
                     .into(),
             ));
@@ -270,10 +270,10 @@ fn searched(file: SpaceFile, options: &DesignOptions, notes: &mut Notes) -> Resu
 fn listed(
     path: &Path,
     study: Option<&Study>,
-    options: &DesignOptions,
+    options: &PlanOptions,
     notes: &mut Notes,
 ) -> Result<Source> {
-    let table = names::read_candidates(path, options)?;
+    let table = task_names::read_candidates(path, options)?;
     let name_column = options.name.clone().or_else(|| usual_name(&table));
     let columns = parameter_columns(&table, name_column.as_deref(), options)?;
     tell_of_columns(&table, &columns, name_column.as_deref(), options, notes)?;
@@ -291,7 +291,7 @@ fn listed(
     let wanted: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = table.into_matrix(&wanted).map_err(|error| match &error {
         taskscout_io::tables::Error::NotFinite { column, .. } if options.columns.is_none() => {
-            CliError::Input(format!(
+            LabError::Input(format!(
                 "{error}; if {column} is no parameter of a task, name those that are with --columns"
             ))
         }
@@ -319,7 +319,7 @@ fn listed_features(
     table: &Table,
     columns: &[String],
     study: Option<&Study>,
-    options: &DesignOptions,
+    options: &PlanOptions,
     notes: &mut Notes,
 ) -> Result<FeatureMap> {
     let d = columns.len();
@@ -335,7 +335,7 @@ fn listed_features(
     };
     let needed = taskscout::features::Features::input_dim(&features);
     if needed != d {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{} has {d} parameter columns ({}), but tasks of the study have {needed}: name those with --columns",
             table.name(),
             shortened(columns)
@@ -349,7 +349,7 @@ fn asked_rows(
     table: &Table,
     names: &Names,
     capacities: Option<&[Option<usize>]>,
-    options: &DesignOptions,
+    options: &PlanOptions,
 ) -> Result<(Vec<usize>, Vec<usize>)> {
     let find = |option: &str, wanted: &[String]| -> Result<Vec<usize>> {
         let rows = wanted.iter().map(|name| names.find(option, name, table));
@@ -361,7 +361,7 @@ fn asked_rows(
     let required = find("--require", &options.require)?;
     let forbidden = find("--forbid", &options.forbid)?;
     if let Some(row) = required.iter().find(|row| forbidden.contains(row)) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{} is required and forbidden: leave out --require or --forbid for it",
             table.place(*row)
         )));
@@ -369,7 +369,7 @@ fn asked_rows(
     for &row in &required {
         let left = capacities.and_then(|all| all[row]);
         if let Some(left) = left.filter(|left| *left < options.min_samples.max(1)) {
-            return Err(CliError::Input(format!(
+            return Err(LabError::Input(format!(
                 "{} is required, but has only {left} samples left: leave it out of --require, or lower --min-samples",
                 table.place(row)
             )));

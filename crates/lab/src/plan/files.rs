@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use taskscout_io::tables::{Column, write_csv};
 
-use super::outcome::{Outcome, Row};
-use crate::error::{CliError, Result};
+use super::Planned;
+use super::outcome::Row;
+use crate::error::{LabError, Result};
 
 /// Where a plan is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PlanFiles {
+pub struct PlanFiles {
     csv: PathBuf,
     json: PathBuf,
 }
@@ -17,7 +18,10 @@ pub(crate) struct PlanFiles {
 impl PlanFiles {
     /// Takes a folder, or a prefix if it ends in `-`, `_` or `.`; refuses files that are there
     /// unless they may be replaced.
-    pub(crate) fn open(out: &Path, force: bool) -> Result<Self> {
+    ///
+    /// # Errors
+    /// If a file is there and may not be replaced.
+    pub fn open(out: &Path, force: bool) -> Result<Self> {
         let text = out.as_os_str().to_string_lossy();
         let is_name = out
             .file_name()
@@ -38,7 +42,7 @@ impl PlanFiles {
         };
         for path in [&files.csv, &files.json] {
             if path.exists() && !force {
-                return Err(CliError::Input(format!(
+                return Err(LabError::Input(format!(
                     "{} is there already: give --force to replace it, or another --out",
                     path.display()
                 )));
@@ -48,26 +52,33 @@ impl PlanFiles {
     }
 
     /// Writes both files, each in one step.
-    pub(crate) fn write(&self, outcome: &Outcome, columns: &[String], json: &str) -> Result<()> {
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn write(&self, planned: &Planned) -> Result<()> {
         let folder = self
             .csv
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         if let Some(folder) = folder {
             std::fs::create_dir_all(folder).map_err(|error| {
-                CliError::Input(format!(
+                LabError::Input(format!(
                     "cannot create {}: {error}; give another --out",
                     folder.display()
                 ))
             })?;
         }
-        write_csv(&self.csv, &table(&outcome.plan, columns))?;
-        taskscout_io::files::write_atomically(&self.json, json.as_bytes())
-            .map_err(|error| CliError::Input(error.to_string()))
+        write_csv(
+            &self.csv,
+            &table(&planned.outcome.plan, &planned.setting.columns),
+        )?;
+        taskscout_io::files::write_atomically(&self.json, planned.json.as_bytes())
+            .map_err(|error| LabError::Input(error.to_string()))
     }
 
     /// Where the plan went, for a person.
-    pub(crate) fn sentence(&self) -> String {
+    #[must_use]
+    pub fn sentence(&self) -> String {
         format!(
             "written to {} and {}",
             self.csv.display(),

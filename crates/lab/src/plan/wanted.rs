@@ -9,11 +9,11 @@ use taskscout::design::Need;
 use taskscout_io::tables::Table;
 
 use super::columns::usual_name;
-use super::names::{self, Names};
-use super::options::DesignOptions;
+use super::options::PlanOptions;
 use super::say::Notes;
 use super::source::Source;
-use crate::error::{CliError, Result};
+use super::task_names::{self, Names};
+use crate::error::{LabError, Result};
 
 /// More target rows than this are planned for by their moment alone.
 const MANY: usize = 2048;
@@ -22,26 +22,26 @@ const MOST_SAMPLES: f64 = 1e15;
 
 /// What a campaign needs and knows.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(super) struct Wanted {
     /// `A`, the second moment of the targets' embeddings; none where everything counts alike.
-    pub(crate) moment: Option<Mat<f64>>,
+    pub(super) moment: Option<Mat<f64>>,
     /// Embeddings of the targets, row-major.
-    pub(crate) rows: Vec<f64>,
+    pub(super) rows: Vec<f64>,
     /// Their weights, if they differ.
-    pub(crate) weights: Option<Vec<f64>>,
+    pub(super) weights: Option<Vec<f64>>,
     /// What they are called.
-    pub(crate) names: Names,
+    pub(super) names: Names,
     /// Whether the rows say all about the need.
     by_rows: bool,
     /// Rows whose moment is `A` where everything counts alike, in coordinates in which `A ≠ I`.
     everything: Option<Vec<f64>>,
     /// Information that is there already.
-    pub(crate) given: Option<Mat<f64>>,
+    pub(super) given: Option<Mat<f64>>,
 }
 
 /// The files of targets and of data so far, as parameters.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(super) struct Asked {
     target: Option<Rows>,
     given: Option<Rows>,
 }
@@ -56,7 +56,7 @@ struct Rows {
 
 impl Asked {
     /// Reads both files.
-    pub(crate) fn read(source: &Source, options: &DesignOptions) -> Result<Self> {
+    pub(super) fn read(source: &Source, options: &PlanOptions) -> Result<Self> {
         let target = options.target.as_deref();
         let given = options.given.as_deref();
         Ok(Self {
@@ -70,12 +70,12 @@ impl Asked {
     }
 
     /// Whether targets were named.
-    pub(crate) fn has_target(&self) -> bool {
+    pub(super) fn has_target(&self) -> bool {
         self.target.is_some()
     }
 
     /// The parameters of all rows.
-    pub(crate) fn parameters(&self) -> impl Iterator<Item = &[f64]> {
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &[f64]> {
         let rows = self.target.iter().chain(&self.given);
         rows.map(|rows| &rows.parameters[..])
     }
@@ -83,7 +83,7 @@ impl Asked {
 
 impl Wanted {
     /// Sees targets and data so far through the source's lens.
-    pub(crate) fn new(asked: &Asked, source: &Source, notes: &mut Notes) -> Result<Self> {
+    pub(super) fn new(asked: &Asked, source: &Source, notes: &mut Notes) -> Result<Self> {
         let given = given(asked.given.as_ref(), source)?;
         let mut wanted = match (&asked.target, &source.learnt) {
             (Some(rows), _) => of_targets(rows, source)?,
@@ -121,7 +121,7 @@ impl Wanted {
     }
 
     /// The need in the terms of a design.
-    pub(crate) fn need(&self) -> Need<'_> {
+    pub(super) fn need(&self) -> Need<'_> {
         if let Some(rows) = &self.everything {
             return Need::Targets {
                 rows,
@@ -139,12 +139,12 @@ impl Wanted {
     }
 
     /// The weight of a target.
-    pub(crate) fn weight(&self, index: usize) -> f64 {
+    pub(super) fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
 
     /// What a target is called.
-    pub(crate) fn target_name(&self, index: usize, count: usize) -> String {
+    pub(super) fn target_name(&self, index: usize, count: usize) -> String {
         match self.names.get(index) {
             Some(name) => name,
             None if count == 1 => "the target".into(),
@@ -166,8 +166,8 @@ fn packed(names: &[String]) -> Names {
     }
 }
 
-fn targets(path: &Path, source: &Source, options: &DesignOptions) -> Result<Rows> {
-    let table = names::read_targets(path, &source.columns, options)?;
+fn targets(path: &Path, source: &Source, options: &PlanOptions) -> Result<Rows> {
+    let table = task_names::read_targets(path, &source.columns, options)?;
     let weight = options.target_weight.as_deref();
     Ok(Rows {
         numbers: weight.map(|column| positive(&table, column)).transpose()?,
@@ -206,7 +206,7 @@ fn positive(table: &Table, column: &str) -> Result<Vec<f64>> {
     let weights = table.numbers(column)?;
     match weights.iter().position(|&weight| weight <= 0.0) {
         None => Ok(weights.to_vec()),
-        Some(row) => Err(CliError::Input(format!(
+        Some(row) => Err(LabError::Input(format!(
             "{}, column {column}, is {}: a weight must be positive, so correct it or leave the row out",
             table.place(row),
             weights[row]
@@ -214,19 +214,19 @@ fn positive(table: &Table, column: &str) -> Result<Vec<f64>> {
     }
 }
 
-fn samples(path: &Path, source: &Source, options: &DesignOptions) -> Result<Rows> {
-    let table = names::read_table(path, options, &|_| false)?;
+fn samples(path: &Path, source: &Source, options: &PlanOptions) -> Result<Rows> {
+    let table = task_names::read_table(path, options, &|_| false)?;
     let column = options.given_count.as_str();
     let counts = table.numbers(column)?.to_vec();
     if let Some(row) = counts.iter().position(|&count| count < 0.0) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{}, column {column}, is {}: a number of samples cannot be negative, so correct it",
             table.place(row),
             counts[row]
         )));
     }
     if let Some(row) = counts.iter().position(|&count| count > MOST_SAMPLES) {
-        return Err(CliError::Input(format!(
+        return Err(LabError::Input(format!(
             "{}, column {column}, is {}: more than {MOST_SAMPLES:e} samples of a task are not counted, so correct it",
             table.place(row),
             counts[row]
@@ -267,7 +267,7 @@ fn outer_sum(rows: &[f64], k: usize, weight: impl Fn(usize) -> f64) -> Mat<f64> 
 }
 
 /// Adds `weight · c cᵀ`.
-pub(crate) fn add_outer(sum: &mut Mat<f64>, c: &[f64], weight: f64) {
+pub(super) fn add_outer(sum: &mut Mat<f64>, c: &[f64], weight: f64) {
     for (j, &value) in c.iter().enumerate() {
         let scaled = weight * value;
         for (entry, &other) in sum.col_as_slice_mut(j).iter_mut().zip(c) {

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use taskscout_io::tables::{ReadOptions, Table, edit_distance, parse_number};
 
-use super::options::DesignOptions;
-use crate::error::{CliError, Result};
-use taskscout_lab::options::comment_byte;
+use super::options::PlanOptions;
+use crate::error::{LabError, Result};
+use crate::options::comment_byte;
 
 /// What a column of names is called where nobody says.
 const USUAL: [&str; 3] = ["name", "task", "id"];
@@ -21,9 +21,9 @@ fn is_usual(column: &str) -> bool {
 }
 
 /// Reads a table in which some columns hold names.
-pub(crate) fn read_table(
+pub(super) fn read_table(
     path: &Path,
-    options: &DesignOptions,
+    options: &PlanOptions,
     is_name: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Table> {
     let reading = ReadOptions {
@@ -35,7 +35,7 @@ pub(crate) fn read_table(
 }
 
 /// Reads the table of candidates; a column that is used as a number holds no names.
-pub(crate) fn read_candidates(path: &Path, options: &DesignOptions) -> Result<Table> {
+pub(super) fn read_candidates(path: &Path, options: &PlanOptions) -> Result<Table> {
     let used = [&options.cost, &options.capacity];
     let is_number = |column: &str| {
         let listed = options.columns.iter().flatten();
@@ -49,10 +49,10 @@ pub(crate) fn read_candidates(path: &Path, options: &DesignOptions) -> Result<Ta
 }
 
 /// Reads the table of targets, whose parameters are those of the candidates.
-pub(crate) fn read_targets(
+pub(super) fn read_targets(
     path: &Path,
     parameters: &[String],
-    options: &DesignOptions,
+    options: &PlanOptions,
 ) -> Result<Table> {
     let weight = options.target_weight.as_deref();
     read_table(path, options, &|column| {
@@ -64,7 +64,7 @@ pub(crate) fn read_targets(
 
 /// The names of the candidates, where they have some.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Names {
+pub(super) enum Names {
     /// Rows are their numbers.
     #[default]
     None,
@@ -79,7 +79,7 @@ pub(crate) enum Names {
 
 impl Names {
     /// The names in a column.
-    pub(crate) fn read(table: &Table, column: &str) -> Result<Self> {
+    pub(super) fn read(table: &Table, column: &str) -> Result<Self> {
         let texts = table.text(column)?;
         let mut text = String::with_capacity(texts.iter().map(String::len).sum());
         let mut ends = Vec::with_capacity(texts.len());
@@ -91,7 +91,7 @@ impl Names {
     }
 
     /// The name of a row, if it has one.
-    pub(crate) fn get(&self, row: usize) -> Option<String> {
+    pub(super) fn get(&self, row: usize) -> Option<String> {
         let name = self.text(row).filter(|name| !name.is_empty());
         name.map(Into::into)
     }
@@ -106,13 +106,13 @@ impl Names {
 
     /// The row that an option means: a name; `row:7`, the row 7 from 0 whatever names look like; or
     /// else a number from 0, unless names are numbers too.
-    pub(crate) fn find(&self, option: &str, wanted: &str, table: &Table) -> Result<usize> {
+    pub(super) fn find(&self, option: &str, wanted: &str, table: &Table) -> Result<usize> {
         let rows = table.rows();
         let mut same = (0..rows).filter(|&row| self.text(row) == Some(wanted));
         if let Some(row) = same.next() {
             return match same.next() {
                 None => Ok(row),
-                Some(other) => Err(CliError::Input(format!(
+                Some(other) => Err(LabError::Input(format!(
                     "{option} {wanted} means {} and {}: give the row instead, {ROW}{row} or {ROW}{other}",
                     table.place(row),
                     table.place(other)
@@ -124,12 +124,12 @@ impl Names {
             return within(option, row, table);
         }
         match wanted.parse::<usize>() {
-            Ok(_) if self.are_numbers(rows) => Err(CliError::Input(format!(
+            Ok(_) if self.are_numbers(rows) => Err(LabError::Input(format!(
                 "{option} {wanted}: {} has no task of that name, and no row is meant where names are numbers; give a name as the file has it, or {ROW}{wanted} for the row",
                 table.name()
             ))),
             Ok(row) => within(option, row, table),
-            Err(_) => Err(CliError::Input(match (self.nearest(wanted, rows), self) {
+            Err(_) => Err(LabError::Input(match (self.nearest(wanted, rows), self) {
                 (Some(name), _) => format!(
                     "{option} {wanted}: {} has no such task; did you mean `{name}`?",
                     table.name()
@@ -176,7 +176,7 @@ fn within(option: &str, row: usize, table: &Table) -> Result<usize> {
     if row < table.rows() {
         return Ok(row);
     }
-    Err(CliError::Input(format!(
+    Err(LabError::Input(format!(
         "{option} {row}: {} has rows 0 to {}, so give one of these",
         table.name(),
         table.rows().saturating_sub(1)

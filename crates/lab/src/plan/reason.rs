@@ -11,8 +11,8 @@ use taskscout::error::combination;
 
 use super::lens::Lens;
 use super::metric::{Metric, cosine, largest, well_conditioned};
-use super::need::Wanted;
-use crate::error::{CliError, Result};
+use super::wanted::Wanted;
+use crate::error::{LabError, Result};
 
 /// A cosine from which a task is said to serve a target.
 const ALIKE: f64 = 0.9;
@@ -23,14 +23,14 @@ const TERMS: usize = 2;
 
 /// What is said of one task.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Reason {
-    pub(crate) words: String,
+pub(super) struct Reason {
+    pub(super) words: String,
     /// The largest cosine to a target; none without targets.
-    pub(crate) similarity: Option<f64>,
+    pub(super) similarity: Option<f64>,
 }
 
 /// The reasons for all tasks of a plan, whose parameters are row-major in `tasks`.
-pub(crate) fn reasons(
+pub(super) fn reasons(
     plan: &CampaignPlan,
     tasks: &[f64],
     lens: &Lens,
@@ -131,7 +131,7 @@ fn inverse_information(plan: &CampaignPlan, wanted: &Wanted, units: &[f64]) -> R
         return Ok(factor.solve(Mat::<f64>::identity(k, k)));
     }
     let failed = || {
-        CliError::Failure(
+        LabError::Failure(
             "the reasons of the plan could not be computed: rescale the parameters".into(),
         )
     };
