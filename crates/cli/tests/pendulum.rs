@@ -300,12 +300,22 @@ fn what_cannot_be_a_target_is_refused() {
             "--target 0,0,1,0,0 --target -0,0,1,0,0",
             &["0,0,1,0,0", "twice"],
         ),
-        ("--matrix-seed 3", &["--matrix-seed", "leave it out"]),
     ] {
         scratch.refused(&format!("{pendulum} {options}"), parts);
     }
+    // A file may have any world, so what it does not have is refused by name.
+    let file = |name: &str| {
+        format!(
+            "{}/../../experiments/{name}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        )
+    };
     scratch.refused(
-        &format!("reproduce fourier --out out --target {CALM}"),
+        &format!("run {} --out out --matrix-seed 3", file("pendulum")),
+        &["--matrix-seed", "leave it out"],
+    );
+    scratch.refused(
+        &format!("run {} --out out --target {CALM}", file("fourier")),
         &["--target ", "pendulum", "leave it out"],
     );
     assert!(!scratch.path("out").exists(), "nothing is left behind");
