@@ -4,14 +4,19 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{Collected, Truth, matrix_bits, normals, rng, rows, unit};
 use faer::Mat;
 
 use taskscout::Error;
-use taskscout::data::{Samples, TARGET_FOLDS};
+use taskscout::data::{Samples, TARGET_FOLDS, TaskData};
 use taskscout::metric::target_loss;
 use taskscout::rng::Rng;
-use taskscout::train::{Choice, Exact, PredictorKind, TrainContext, Trainer, guard};
+use taskscout::space::Space;
+use taskscout::study::{External, Study};
+use taskscout::target::Target;
+use taskscout::train::{Choice, Exact, Fitted, PredictorKind, TrainContext, Trainer, guard};
 
 const D: usize = 15;
 const K: usize = 2;
@@ -296,4 +301,39 @@ fn several_outputs_are_judged_together() {
         let loss = target_loss(learnt, &truth, Mat::<f64>::identity(D, D).as_ref()).unwrap();
         assert!(loss < 0.1, "{loss}");
     }
+}
+
+/// A trainer that proposes nothing would leave its targets without a predictor.
+#[derive(Debug)]
+struct Silent;
+
+impl Trainer for Silent {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
+        Ok(Exact::default().model(data, context)?.into())
+    }
+}
+
+#[test]
+fn a_trainer_without_proposals_is_told_what_to_do() {
+    let trainer = External::new("silent", &(), Arc::new(Silent)).unwrap();
+    let mut study = Study::builder(Space::ball(P, 1.0).unwrap())
+        .inputs(D)
+        .target(Target::unknown("tomorrow"))
+        .trainer(trainer)
+        .k(K)
+        .build()
+        .unwrap();
+    let rng = &mut rng(9);
+    let truth = Truth::draw(D, K, P, 1, NOISE, rng);
+    study
+        .tell_target(0, &truth.rows(&unit(P, 0), 12, rng))
+        .unwrap();
+    for item in study.ask(200).unwrap().items {
+        let rows = truth.rows(&item.task, item.n, rng);
+        study.tell(item.id, &rows).unwrap();
+    }
+    study.model().unwrap();
+    let message = study.predictors().unwrap_err().to_string();
+    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `Fitted` by";
+    assert!(message.contains(says), "{message}");
 }

@@ -16,8 +16,7 @@ use self::explanation::{Departure, ExplainedRows, Explanation, SCALE_TAILS, SPRE
 use super::component::{Component, Posterior};
 use crate::data::Statistics;
 use crate::error::Result;
-use crate::regression::Belief;
-use crate::regression::GramRoot;
+use crate::regression::{Belief, GramRoot};
 use serde::{Deserialize, Serialize};
 
 /// Factors of the residual variances that are always looked at, and the one that comes next where the

@@ -9,9 +9,7 @@ use super::exact::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;
-use crate::regression::BilinearProblem;
-use crate::regression::RidgeSolver;
-use crate::regression::{Kronecker, Roots};
+use crate::regression::{BilinearProblem, Kronecker, RidgeSolver, Roots};
 
 /// The ridge solution for a full matrix `M = B_X B`, from which the bilinear fit starts, with the
 /// information behind it: the mean Gram matrix of the sources and `Σ n_w ψ_Wψ_Wᵀ`.

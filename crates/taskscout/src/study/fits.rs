@@ -202,6 +202,14 @@ impl Study {
             }
             other => other?,
         };
+        if candidates.len() != context.propose.len() {
+            return Err(Error::State(format!(
+                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `Fitted` by `Fitted::refitting` or `Fitted::with_heads`, which propose the usual ones",
+                self.config.oracle.name(),
+                candidates.len(),
+                context.propose.len()
+            )));
+        }
         let model = self.cached(false, || Ok(model))?;
         let identify = |target: usize, candidates: Vec<Candidate>| {
             self.beside_member(target, candidates, (&model, &folds))

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Predictor;
 use crate::data::{Statistics, TaskData};
 use crate::error::Result;
-use crate::regression::Belief;
-use crate::regression::GramRoot;
+use crate::regression::{Belief, GramRoot};
 
 /// Part of the labels' squares that is rounding, not error.
 const ROUNDING: f64 = 1e-12;

@@ -6,9 +6,7 @@ use super::super::exact::{HalfStep, solve_representation};
 use super::tasks::{FitTasks, RowPart};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::regression::Roots;
-use crate::regression::add_ridge;
-use crate::regression::{BilinearProblem, ProjectedStatistics};
+use crate::regression::{BilinearProblem, ProjectedStatistics, Roots, add_ridge};
 
 /// Weight of a direction of the heads, relative to the largest, below which it counts as missing.
 const LEAST_DIRECTION: f64 = 1e-9;

@@ -7,8 +7,7 @@ use crate::hierarchy::level;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::regression::Belief;
-use crate::regression::GramRoot;
+use crate::regression::{Belief, GramRoot};
 
 /// Steps towards precisions and noise.
 const STEPS: usize = 40;

@@ -4,9 +4,7 @@
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::GramRoot;
-use crate::regression::RidgeSolver;
-use crate::regression::{Belief, least_noises};
+use crate::regression::{Belief, GramRoot, RidgeSolver, least_noises};
 use crate::train::FoldFit;
 use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 

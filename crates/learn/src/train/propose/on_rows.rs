@@ -6,8 +6,7 @@ use std::ops::Range;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{Phi, Representation as _};
-use crate::regression::RidgeSolver;
-use crate::regression::{Belief, least_noises};
+use crate::regression::{Belief, RidgeSolver, least_noises};
 use crate::representation::Stack;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
