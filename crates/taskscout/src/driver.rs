@@ -1,18 +1,25 @@
 //! The loop, turned: ask a study, collect from a source, tell it what came.
 
-use crate::data::Samples;
+use std::collections::HashMap;
+
 use crate::error::{Error, Result};
-use crate::rng::{Purpose, derive};
-use crate::source::TaskSource;
+use crate::source::{TaskSource, Visit};
 use crate::strategy::PlanItem;
 use crate::study::{Command, Event, Progress, Study, StudyFile, TrackedItem};
-use crate::task::Task;
+use crate::task::{Task, TaskId};
 
 /// Whoever wants to know what happens to a study: progress, logs, a live page. `()` does not.
 pub trait Observer {
     /// An event has been applied.
     fn on_event(&mut self, study: &Study, event: &Event) {
         let _ = (study, event);
+    }
+
+    /// Whether an item whose rows the source cannot give is given up, and the loop goes on. Otherwise it
+    /// stops with the source's error, and the item stays open.
+    fn gives_up(&mut self, item: &PlanItem, error: &Error) -> bool {
+        let _ = (item, error);
+        true
     }
 }
 
@@ -51,11 +58,12 @@ impl Drive for StudyFile {
 }
 
 /// Collects one round for each budget. Items that are still open are collected first; a task that the
-/// source cannot give now ([`Error::Source`]) is given up with its reason, and the loop goes on. An item
-/// of which fewer rows come than were asked for stays open until the next round.
+/// source cannot give now ([`Error::Source`]) is given up with its reason, and the loop goes on, unless
+/// the observer wants it to stop. An item of which fewer rows come than were asked for stays open until
+/// the next round.
 ///
-/// Rows come from generators derived from the study's seed, the round and the item: the same study and
-/// source give the same rows, whether or not the loop was interrupted in between.
+/// Rows come from generators derived from the study's seed, the round, the item and the rows that it has:
+/// the same study and source give the same rows, whether or not the loop was interrupted in between.
 ///
 /// ```
 /// use taskscout::prelude::*;
@@ -94,21 +102,29 @@ pub fn run(
 ) -> Result<()> {
     collect(study, source, observer)?;
     for &budget in budgets {
-        let event = {
-            let study = study.study();
-            let available = |task: &Task| {
-                let told = study.data().rows_of(&task.id);
-                source.available(task).map(|rows| rows.saturating_sub(told))
-            };
-            study.decide(&Command::Ask {
-                budget,
-                available: Some(&available),
-            })?
-        };
+        let event = ask(study.study(), source, budget)?;
         take(study, event, observer)?;
         collect(study, source, observer)?;
     }
     Ok(())
+}
+
+/// Plans a round within what the source has left.
+fn ask(study: &Study, source: &dyn TaskSource, budget: usize) -> Result<Event> {
+    let told: HashMap<&TaskId, usize> = study
+        .data()
+        .rows_by_task()
+        .into_iter()
+        .map(|(task, rows)| (&task.id, rows))
+        .collect();
+    let available = |task: &Task| {
+        let told = told.get(&task.id).copied().unwrap_or(0);
+        source.available(task).map(|rows| rows.saturating_sub(told))
+    };
+    study.decide(&Command::Ask {
+        budget,
+        available: Some(&available),
+    })
 }
 
 fn take(study: &mut impl Drive, event: Event, observer: &mut dyn Observer) -> Result<()> {
@@ -129,39 +145,42 @@ fn collect(
         .filter(|one| one.progress == Progress::Open)
         .cloned()
         .collect();
-    for TrackedItem {
-        item,
-        round,
-        collected,
-        ..
-    } in open
-    {
-        let event = match rows(study.study(), source, &item, (round, collected)) {
-            Ok(samples) => study.study().decide(&Command::Tell {
-                item: item.id,
-                achieved: None,
-                samples: &samples,
-            })?,
-            Err(error @ Error::Source { .. }) => study.study().decide(&Command::Fail {
-                item: item.id,
-                reason: &error.to_string(),
-            })?,
-            Err(error) => return Err(error),
-        };
-        take(study, event, observer)?;
+    for tracked in open {
+        match visit(study, source, &tracked, observer) {
+            Err(error @ Error::Source { .. }) if observer.gives_up(&tracked.item, &error) => {
+                let event = study.study().decide(&Command::Fail {
+                    item: tracked.item.id,
+                    reason: &error.to_string(),
+                })?;
+                take(study, event, observer)?;
+            }
+            outcome => outcome?,
+        }
     }
     Ok(())
 }
 
-/// The rows of an item that are still missing.
-fn rows(
-    study: &Study,
+/// Collects the rows of an item that are still missing.
+fn visit(
+    study: &mut impl Drive,
     source: &mut dyn TaskSource,
-    item: &PlanItem,
-    (round, collected): (usize, usize),
-) -> Result<Samples> {
-    let keys = [round as u64, item.id, collected as u64];
-    let mut rng = derive(study.config().seed, Purpose::Collect, &keys);
-    let missing = item.n.saturating_sub(collected);
-    source.sample(&item.task, missing, &mut rng)
+    tracked: &TrackedItem,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let item = &tracked.item;
+    let visit = Visit {
+        item,
+        round: tracked.round,
+        collected: tracked.collected,
+        before: study.study().data().rows_of(&item.task.id),
+        seed: study.study().config().seed,
+    };
+    source.collect(&visit, &mut |samples| {
+        let event = study.study().decide(&Command::Tell {
+            item: item.id,
+            achieved: None,
+            samples,
+        })?;
+        take(study, event, observer)
+    })
 }
