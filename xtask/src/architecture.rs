@@ -1,5 +1,7 @@
-//! What the folders promise: crates depend on each other one way, and functions fit on a screen.
+//! What the folders promise: crates and the modules of a crate depend on each other one way, and functions fit
+//! on a screen.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +26,7 @@ const ORDER: [&str; 12] = [
 /// Lines that a function may have, its signature and braces included; tests may have more.
 const LONGEST: usize = 60;
 
-/// Checks the order of the crates and the length of functions.
+/// Checks the order of the crates, circles among modules and the length of functions.
 pub(crate) fn check(root: &Path) -> Result<Option<String>, Failure> {
     let mut complaints = Vec::new();
     for (place, name) in ORDER.iter().enumerate() {
@@ -34,6 +36,13 @@ pub(crate) fn check(root: &Path) -> Result<Option<String>, Failure> {
             if !allowed {
                 complaints.push(format!("crates/{name} depends on {needed}, which does not stand before it in the order of xtask/src/architecture.rs"));
             }
+        }
+    }
+    for name in ORDER {
+        let folder = root.join("crates").join(name).join("src");
+        if let Some(circle) = circle(&uses(&folder)?) {
+            let path = circle.join(" -> ");
+            complaints.push(format!("modules of crates/{name} need each other: {path}"));
         }
     }
     let mut functions = 0;
@@ -55,6 +64,75 @@ pub(crate) fn check(root: &Path) -> Result<Option<String>, Failure> {
     }
     Err(Failure::new(complaints.join("; "))
         .with_remedy("turn the dependency round; split the function along what it does"))
+}
+
+/// Which modules of a crate each of its modules uses, by their names below `src`.
+fn uses(folder: &Path) -> Result<BTreeMap<String, BTreeSet<String>>, Failure> {
+    let mut files = Vec::new();
+    collect(folder, &mut files)?;
+    let module = |file: &Path| {
+        let inside = file.strip_prefix(folder).unwrap_or(file);
+        let first = inside.components().next()?.as_os_str().to_str()?;
+        Some(first.strip_suffix(".rs").unwrap_or(first).to_owned())
+    };
+    let modules: BTreeSet<String> = files.iter().filter_map(|file| module(file)).collect();
+    let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in &files {
+        let Some(own) = module(file).filter(|own| own != "lib" && own != "main" && own != "tests")
+        else {
+            continue;
+        };
+        // Tests may look at everything.
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        let named = named(&fs::read_to_string(file)?).into_iter();
+        let used = named.filter(|name| *name != own && modules.contains(name));
+        all.entry(own.clone()).or_default().extend(used);
+    }
+    Ok(all)
+}
+
+/// The modules that a file names after `crate::`, tests and comments left out.
+fn named(text: &str) -> BTreeSet<String> {
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    let lines = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let mut found = BTreeSet::new();
+    for line in lines {
+        for after in line.split("crate::").skip(1) {
+            let name = |c: char| c.is_alphanumeric() || c == '_';
+            let end = after.find(|c| !name(c)).unwrap_or(after.len());
+            found.insert(after[..end].to_owned());
+        }
+    }
+    found
+}
+
+/// Modules that lead back to the first of them.
+fn circle(uses: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    uses.keys().find_map(|start| {
+        let mut path = vec![start.clone()];
+        leads_back(uses, start, &mut path, &mut BTreeSet::new()).then_some(path)
+    })
+}
+
+fn leads_back(
+    uses: &BTreeMap<String, BTreeSet<String>>,
+    start: &str,
+    path: &mut Vec<String>,
+    seen: &mut BTreeSet<String>,
+) -> bool {
+    let here = path.last().cloned().unwrap_or_default();
+    for next in uses.get(&here).into_iter().flatten() {
+        path.push(next.clone());
+        if next == start || (seen.insert(next.clone()) && leads_back(uses, start, path, seen)) {
+            return true;
+        }
+        path.pop();
+    }
+    false
 }
 
 /// Our crates among the dependencies of a manifest, those of tests left out.
@@ -141,6 +219,26 @@ mod tests {
     fn only_what_is_built_counts_as_a_dependency() {
         let manifest = "[dependencies]\nfaer.workspace = true\ntaskscout-io.workspace = true\ntaskscout = { path = \"x\" }\n\n[dev-dependencies]\ntaskscout-worlds.workspace = true\n";
         assert_eq!(dependencies(manifest), ["io", "taskscout"]);
+    }
+
+    #[test]
+    fn circles_of_modules_are_found() {
+        let uses = |pairs: &[(&str, &[&str])]| {
+            let one = |(module, used): &(&str, &[&str])| {
+                (
+                    (*module).to_owned(),
+                    used.iter().map(|name| (*name).to_owned()).collect(),
+                )
+            };
+            pairs.iter().map(one).collect::<BTreeMap<_, _>>()
+        };
+        let one_way = uses(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])]);
+        assert_eq!(circle(&one_way), None);
+        let round = uses(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]);
+        assert_eq!(circle(&round).unwrap(), ["b", "c", "b"]);
+        let text = "use crate::model::Phi;\n// crate::comment\nfn f() { crate::data::g() }\n#[cfg(test)]\nmod tests {\n use crate::late::X;\n}";
+        let found: Vec<String> = named(text).into_iter().collect();
+        assert_eq!(found, ["data", "model"]);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod error;
 mod experiment;
 mod manual;
 mod model;
+mod named;
 mod output;
 mod progress;
 mod simulate;

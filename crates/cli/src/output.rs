@@ -2,12 +2,30 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+use indicatif::ProgressBar;
 use taskscout_io::tables::{Column, visible_lines, write_csv, write_parquet};
-
 use taskscout_lab::memory::Need;
 
 use crate::error::{CliError, Result};
+
+/// The bar on the terminal, if there is one: what else is written there must not break it.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Says which bar stands on the terminal from now on.
+pub(crate) fn show_bar(bar: Option<ProgressBar>) {
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Writes to the terminal with the bar out of the way.
+fn without_bar(write: impl FnOnce()) {
+    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match bar {
+        Some(bar) => bar.suspend(write),
+        None => write(),
+    }
+}
 
 /// Writes columns to a file.
 pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
@@ -31,7 +49,7 @@ pub(crate) fn show(text: &str) -> Result<()> {
 pub(crate) fn tell(line: &str) {
     // In one piece, so that lines of several threads stay whole.
     let line = format!("{}\n", visible_lines(line));
-    crate::progress::without_bar(|| {
+    without_bar(|| {
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     });
 }

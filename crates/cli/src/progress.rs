@@ -7,19 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use taskscout_lab::{Watch, Watcher};
 
-use crate::output::tell;
-
-/// The bar on the terminal, if there is one: what else is written there must not break it.
-static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
-
-/// Writes to the terminal with the bar out of the way.
-pub(crate) fn without_bar(write: impl FnOnce()) {
-    let bar = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match bar {
-        Some(bar) => bar.suspend(write),
-        None => write(),
-    }
-}
+use crate::output::{show_bar, tell};
 
 /// The terminal as whoever hears of a run.
 pub(crate) fn terminal() -> Watcher {
@@ -93,10 +81,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        SHOWN
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone_from(&bar);
+        show_bar(bar.clone());
         Self {
             bar,
             trials,
@@ -131,7 +116,7 @@ impl Progress {
 
     /// All is over.
     fn finish(&self) {
-        *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        show_bar(None);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

@@ -9,8 +9,8 @@ use taskscout_lab::{
     TaskFeaturesName,
 };
 
-use super::{named, possible};
 use crate::data::options::LogArgs;
+use crate::named::{named, possible};
 
 /// An experiment of the paper with its own options.
 #[derive(Debug, Subcommand)]

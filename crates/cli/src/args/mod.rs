@@ -4,7 +4,6 @@ mod experiment;
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce};
@@ -86,28 +85,6 @@ const COMPLETIONS: &str = "Examples:
   taskscout completions bash > ~/.local/share/bash-completion/completions/taskscout
   taskscout completions zsh > ~/.zfunc/_taskscout
   taskscout completions fish > ~/.config/fish/completions/taskscout.fish";
-
-/// Reads what is chosen by name among some that are known.
-pub(crate) fn named<T: Copy + Send + Sync + 'static>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-    about: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(possible(all, name, about)).try_map(move |given| {
-        let known = all.iter().find(|&&value| name(value) == given);
-        known.copied().ok_or("is not among them")
-    })
-}
-
-/// Names with a few words on each, for the help.
-fn possible<T: Copy>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-    about: fn(T) -> &'static str,
-) -> impl Iterator<Item = PossibleValue> {
-    all.iter()
-        .map(move |&value| PossibleValue::new(name(value)).help(about(value)))
-}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use taskscout::design::Criterion;
 use taskscout_lab::plan::{FeatureName, PlanOptions};
 
-use crate::args::named;
+use crate::named::named;
 
 const WHERE: &str = "Where tasks come from";
 const NEEDED: &str = "What is needed";

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draw_bars::draw_bars;
 use crate::format::{list, signed};
-use crate::svg::{Theme, draw_bars};
+use crate::svg::Theme;
 
 /// Bars that a description names.
 const NAMED: usize = 3;

@@ -1,14 +1,14 @@
 //! Drawing bars: names, then a track of bars for each kind of value.
 
-use super::Theme;
-use super::canvas::{Anchor, Canvas, Stroke, Text};
-use super::frame::{Head, TEXT, content_top, empty, open, widest};
-use super::legend::{self, Entry, Legend};
-use super::palette::{Paint, group_paint};
-use super::place::{shortened, text_width};
-use super::scale::{Range, Spacing};
-use crate::figures::{Bar, Bars};
+use super::{Bar, Bars};
 use crate::format::{MISSING, signed};
+use crate::svg::Theme;
+use crate::svg::canvas::{Anchor, Canvas, Stroke, Text};
+use crate::svg::frame::{Head, TEXT, content_top, empty, open, widest};
+use crate::svg::legend::{self, Entry, Legend};
+use crate::svg::palette::{Paint, group_paint};
+use crate::svg::place::{shortened, text_width};
+use crate::svg::scale::{Range, Spacing};
 
 const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 16.0;
@@ -26,7 +26,7 @@ const BELOW: f64 = 30.0;
 const AIR: f64 = 5.0;
 
 /// Draws bars.
-pub(crate) fn draw_bars(bars: &Bars, theme: Theme, id: &str) -> String {
+pub(super) fn draw_bars(bars: &Bars, theme: Theme, id: &str) -> String {
     let description = bars.describe();
     let head = |height| Head {
         title: &bars.title,

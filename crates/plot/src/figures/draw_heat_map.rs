@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Theme;
-use super::canvas::{Anchor, Canvas, Stroke, Text};
-use super::frame::{Head, TEXT, content_top, empty, open};
-use super::palette::Paint;
-use super::place::{shortened, text_width};
-use crate::figures::HeatMap;
+use super::HeatMap;
 use crate::format::{escape, signed};
+use crate::svg::Theme;
+use crate::svg::canvas::{Anchor, Canvas, Stroke, Text};
+use crate::svg::frame::{Head, TEXT, content_top, empty, open};
+use crate::svg::palette::Paint;
+use crate::svg::place::{shortened, text_width};
 
 const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 16.0;
@@ -31,7 +31,7 @@ const FINE: f64 = 100.0;
 const COARSE: f64 = 10.0;
 
 /// Draws a heat map.
-pub(crate) fn draw_heat_map(map: &HeatMap, theme: Theme, id: &str) -> String {
+pub(super) fn draw_heat_map(map: &HeatMap, theme: Theme, id: &str) -> String {
     let description = map.describe();
     let head = |height| Head {
         title: &map.title,

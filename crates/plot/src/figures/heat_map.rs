@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draw_heat_map::draw_heat_map;
 use crate::format::signed;
-use crate::svg::{Theme, draw_heat_map};
+use crate::svg::Theme;
 
 /// A square of cells, coloured from −1 to 1.
 ///

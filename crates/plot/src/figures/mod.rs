@@ -9,6 +9,8 @@
 //! - [`HeatMap`]: every task against every other.
 
 mod bars;
+mod draw_bars;
+mod draw_heat_map;
 mod heat_map;
 mod portraits;
 mod traces;

@@ -8,7 +8,7 @@ use crate::format::escape;
 
 /// Where a text stands relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
@@ -16,16 +16,16 @@ pub(super) enum Anchor {
 
 /// A text and how it looks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) content: &'a str,
-    pub(super) size: f64,
-    pub(super) anchor: Anchor,
-    pub(super) paint: Paint,
-    pub(super) bold: bool,
+pub(crate) struct Text<'a> {
+    pub(crate) content: &'a str,
+    pub(crate) size: f64,
+    pub(crate) anchor: Anchor,
+    pub(crate) paint: Paint,
+    pub(crate) bold: bool,
 }
 
 impl<'a> Text<'a> {
-    pub(super) fn new(content: &'a str, size: f64) -> Self {
+    pub(crate) fn new(content: &'a str, size: f64) -> Self {
         Self {
             content,
             size,
@@ -35,34 +35,34 @@ impl<'a> Text<'a> {
         }
     }
 
-    pub(super) fn anchor(self, anchor: Anchor) -> Self {
+    pub(crate) fn anchor(self, anchor: Anchor) -> Self {
         Self { anchor, ..self }
     }
 
-    pub(super) fn muted(self) -> Self {
+    pub(crate) fn muted(self) -> Self {
         Self {
             paint: Paint::Muted,
             ..self
         }
     }
 
-    pub(super) fn bold(self) -> Self {
+    pub(crate) fn bold(self) -> Self {
         Self { bold: true, ..self }
     }
 }
 
 /// A line and how it looks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Stroke<'a> {
-    pub(super) paint: Paint,
-    pub(super) width: f64,
-    pub(super) dash: &'a str,
+pub(crate) struct Stroke<'a> {
+    pub(crate) paint: Paint,
+    pub(crate) width: f64,
+    pub(crate) dash: &'a str,
     /// Whether what lies below shows through.
-    pub(super) faint: bool,
+    pub(crate) faint: bool,
 }
 
 impl<'a> Stroke<'a> {
-    pub(super) const fn new(paint: Paint, width: f64) -> Self {
+    pub(crate) const fn new(paint: Paint, width: f64) -> Self {
         Self {
             paint,
             width,
@@ -71,11 +71,11 @@ impl<'a> Stroke<'a> {
         }
     }
 
-    pub(super) const fn dashed(self, dash: &'a str) -> Self {
+    pub(crate) const fn dashed(self, dash: &'a str) -> Self {
         Self { dash, ..self }
     }
 
-    pub(super) const fn faint(self) -> Self {
+    pub(crate) const fn faint(self) -> Self {
         Self {
             faint: true,
             ..self
@@ -84,45 +84,45 @@ impl<'a> Stroke<'a> {
 }
 
 /// SVG in the making.
-pub(super) struct Canvas {
-    pub(super) theme: Theme,
+pub(crate) struct Canvas {
+    pub(crate) theme: Theme,
     out: String,
 }
 
 impl Canvas {
-    pub(super) fn new(theme: Theme) -> Self {
+    pub(crate) fn new(theme: Theme) -> Self {
         Self {
             theme,
             out: String::new(),
         }
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.out
     }
 
     /// Markup as it is.
-    pub(super) fn raw(&mut self, markup: &str) {
+    pub(crate) fn raw(&mut self, markup: &str) {
         self.out.push_str(markup);
         self.out.push('\n');
     }
 
-    pub(super) fn text(&mut self, x: f64, y: f64, text: Text<'_>) {
+    pub(crate) fn text(&mut self, x: f64, y: f64, text: Text<'_>) {
         self.turned_text(x, y, text, "", "");
     }
 
     /// A text with a note for those who hover over it.
-    pub(super) fn noted_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
+    pub(crate) fn noted_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
         self.turned_text(x, y, text, "", note);
     }
 
     /// A text that reads upwards.
-    pub(super) fn upright_text(&mut self, x: f64, y: f64, text: Text<'_>) {
+    pub(crate) fn upright_text(&mut self, x: f64, y: f64, text: Text<'_>) {
         self.noted_upright_text((x, y), text, "");
     }
 
     /// A text that reads upwards, with a note.
-    pub(super) fn noted_upright_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
+    pub(crate) fn noted_upright_text(&mut self, (x, y): (f64, f64), text: Text<'_>, note: &str) {
         let turn = format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"");
         self.turned_text(x, y, text, &turn, note);
     }
@@ -154,16 +154,16 @@ impl Canvas {
         ));
     }
 
-    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
         self.polyline(&[from, to], stroke);
     }
 
-    pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
+    pub(crate) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
         self.noted_polyline(points, stroke, "");
     }
 
     /// A line with a note for those who hover over it.
-    pub(super) fn noted_polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>, note: &str) {
+    pub(crate) fn noted_polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>, note: &str) {
         let dash = match stroke.dash {
             "" => String::new(),
             dash => format!(" stroke-dasharray=\"{dash}\""),
@@ -187,7 +187,7 @@ impl Canvas {
     }
 
     /// A shaded area.
-    pub(super) fn band(&mut self, outline: &[(f64, f64)], paint: Paint) {
+    pub(crate) fn band(&mut self, outline: &[(f64, f64)], paint: Paint) {
         self.raw(&format!(
             "<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.15\" stroke=\"none\"/>",
             coordinates(outline),
@@ -196,7 +196,7 @@ impl Canvas {
     }
 
     /// A filled rectangle, with a note for those who hover over it.
-    pub(super) fn rect(
+    pub(crate) fn rect(
         &mut self,
         (x, y): (f64, f64),
         (width, height): (f64, f64),
@@ -212,7 +212,7 @@ impl Canvas {
     }
 
     /// The edge of a rectangle.
-    pub(super) fn outline(
+    pub(crate) fn outline(
         &mut self,
         (x, y): (f64, f64),
         (width, height): (f64, f64),
@@ -226,7 +226,7 @@ impl Canvas {
     }
 
     /// A point of a series, with a note for those who hover over it.
-    pub(super) fn marker(&mut self, (x, y): (f64, f64), style: Style, note: &str) {
+    pub(crate) fn marker(&mut self, (x, y): (f64, f64), style: Style, note: &str) {
         let colour = Paint::Series(style.colour).attribute(self.theme);
         let surface = Paint::Surface.attribute(self.theme);
         let open = matches!(style.marker, Marker::Cross | Marker::Plus);
@@ -244,7 +244,7 @@ impl Canvas {
     }
 
     /// A cross in the colour of text, with a note.
-    pub(super) fn cross(&mut self, (x, y): (f64, f64), note: &str) {
+    pub(crate) fn cross(&mut self, (x, y): (f64, f64), note: &str) {
         let paint = Paint::Ink.attribute(self.theme);
         self.raw(&format!(
             "<path d=\"M{:.1} {y:.1}h14m-7 -7v14\" fill=\"none\" stroke=\"{paint}\" \
@@ -255,7 +255,7 @@ impl Canvas {
     }
 
     /// A ring where a curve reaches the reference.
-    pub(super) fn ring(&mut self, (x, y): (f64, f64), paint: Paint, note: &str) {
+    pub(crate) fn ring(&mut self, (x, y): (f64, f64), paint: Paint, note: &str) {
         self.raw(&format!(
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5.5\" fill=\"{}\" stroke=\"{}\" \
              stroke-width=\"2.2\"><title>{}</title></circle>",

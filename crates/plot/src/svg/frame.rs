@@ -10,22 +10,22 @@ use crate::format::escape;
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', sans-serif";
 
 /// Size of the text on axes and in legends.
-pub(super) const TEXT: f64 = 12.0;
+pub(crate) const TEXT: f64 = 12.0;
 
 /// Room below the axis for tick labels and the axis title.
-pub(super) const BELOW_AXIS: f64 = 48.0;
+pub(crate) const BELOW_AXIS: f64 = 48.0;
 
 /// A plot's name, its words for those who cannot see it, and its size.
-pub(super) struct Head<'a> {
-    pub(super) title: &'a str,
-    pub(super) description: &'a str,
-    pub(super) width: f64,
-    pub(super) height: f64,
-    pub(super) id: &'a str,
+pub(crate) struct Head<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) id: &'a str,
 }
 
 /// Where a plot's content starts: below its title where that is drawn.
-pub(super) fn content_top(theme: Theme) -> f64 {
+pub(crate) fn content_top(theme: Theme) -> f64 {
     match theme {
         Theme::Page => 0.0,
         Theme::Standalone => 34.0,
@@ -33,7 +33,7 @@ pub(super) fn content_top(theme: Theme) -> f64 {
 }
 
 /// Opens the file; the caller closes it with `</svg>`.
-pub(super) fn open(canvas: &mut Canvas, head: &Head<'_>) {
+pub(crate) fn open(canvas: &mut Canvas, head: &Head<'_>) {
     let (width, height, id) = (head.width, head.height, escape(head.id));
     let size = match canvas.theme {
         Theme::Page => "class=\"plot\"".to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn open(canvas: &mut Canvas, head: &Head<'_>) {
 }
 
 /// A plot without anything to draw.
-pub(super) fn empty(theme: Theme, head: &Head<'_>) -> String {
+pub(crate) fn empty(theme: Theme, head: &Head<'_>) -> String {
     let mut canvas = Canvas::new(theme);
     open(&mut canvas, head);
     let text = Text::new("no values to plot", TEXT).muted();
@@ -69,32 +69,32 @@ pub(super) fn empty(theme: Theme, head: &Head<'_>) -> String {
 }
 
 /// The width of the widest of some texts.
-pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
+pub(crate) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
     texts.map(|text| text_width(text, TEXT)).fold(0.0, f64::max)
 }
 
 /// Room left of the axis for its title and tick labels.
-pub(super) fn left_of_axis(ticks: &[Tick]) -> f64 {
+pub(crate) fn left_of_axis(ticks: &[Tick]) -> f64 {
     36.0 + widest(ticks.iter().map(|tick| tick.label.as_str()))
 }
 
 /// Two axes, and where they lie.
-pub(super) struct Frame {
-    pub(super) x: Range,
-    pub(super) y: Range,
-    pub(super) x_ticks: Vec<Tick>,
-    pub(super) y_ticks: Vec<Tick>,
-    pub(super) left: f64,
-    pub(super) right: f64,
-    pub(super) top: f64,
-    pub(super) bottom: f64,
+pub(crate) struct Frame {
+    pub(crate) x: Range,
+    pub(crate) y: Range,
+    pub(crate) x_ticks: Vec<Tick>,
+    pub(crate) y_ticks: Vec<Tick>,
+    pub(crate) left: f64,
+    pub(crate) right: f64,
+    pub(crate) top: f64,
+    pub(crate) bottom: f64,
     /// Where the lowest value lies: the bottom, or above labels that stand there.
-    pub(super) floor: f64,
+    pub(crate) floor: f64,
 }
 
 impl Frame {
     /// Axes that are yet to be placed.
-    pub(super) fn new(x: Range, y: Range) -> Self {
+    pub(crate) fn new(x: Range, y: Range) -> Self {
         Self {
             x_ticks: x.ticks(),
             y_ticks: y.ticks(),
@@ -108,20 +108,20 @@ impl Frame {
         }
     }
 
-    pub(super) fn px(&self, x: f64) -> f64 {
+    pub(crate) fn px(&self, x: f64) -> f64 {
         self.left + self.x.share(x) * (self.right - self.left)
     }
 
-    pub(super) fn py(&self, y: f64) -> f64 {
+    pub(crate) fn py(&self, y: f64) -> f64 {
         self.floor - self.y.share(y) * (self.floor - self.top)
     }
 
-    pub(super) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.px(x), self.py(y))
     }
 
     /// Grid, ticks and titles; the vertical axis has its title at `y_title.1`.
-    pub(super) fn axes(&self, canvas: &mut Canvas, x_title: &str, y_title: (&str, f64)) {
+    pub(crate) fn axes(&self, canvas: &mut Canvas, x_title: &str, y_title: (&str, f64)) {
         for tick in &self.y_ticks {
             let y = self.py(tick.value);
             let grid = Stroke::new(Paint::Grid, 1.0);

@@ -6,26 +6,26 @@ use super::palette::Style;
 use super::place::text_width;
 
 /// The height of a row.
-pub(super) const ROW: f64 = 20.0;
+pub(crate) const ROW: f64 = 20.0;
 
 const SWATCH: f64 = 30.0;
 
 /// A name and the look that it explains.
-pub(super) struct Entry {
-    pub(super) text: String,
-    pub(super) stroke: Stroke<'static>,
-    pub(super) marker: Option<Style>,
+pub(crate) struct Entry {
+    pub(crate) text: String,
+    pub(crate) stroke: Stroke<'static>,
+    pub(crate) marker: Option<Style>,
 }
 
 /// Entries with their places.
-pub(super) struct Legend {
+pub(crate) struct Legend {
     entries: Vec<(Entry, f64, usize)>,
     top: f64,
 }
 
 impl Legend {
     /// Places entries from `left` on in rows that end before `width`.
-    pub(super) fn new(entries: Vec<Entry>, left: f64, width: f64, top: f64) -> Self {
+    pub(crate) fn new(entries: Vec<Entry>, left: f64, width: f64, top: f64) -> Self {
         let (mut x, mut row) = (left, 0);
         let mut placed = Vec::new();
         for entry in entries {
@@ -43,11 +43,11 @@ impl Legend {
     }
 
     /// How many rows there are, at least one.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.entries.last().map_or(1, |(_, _, row)| row + 1)
     }
 
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
+    pub(crate) fn draw(&self, canvas: &mut Canvas) {
         for (entry, x, row) in &self.entries {
             let y = self.top + ROW * *row as f64 + 11.0;
             canvas.line((*x, y), (x + SWATCH, y), entry.stroke);

@@ -4,24 +4,20 @@
 //! to stand alone on white. A [`PanelFigure`] is several small plots under one legend;
 //! [`crate::figures`] has bars and heat maps too.
 
-mod bars;
-mod canvas;
-mod frame;
-mod heat_map;
-mod legend;
+pub(crate) mod canvas;
+pub(crate) mod frame;
+pub(crate) mod legend;
 mod lines;
-mod palette;
+pub(crate) mod palette;
 mod panel_render;
 mod panels;
-mod place;
+pub(crate) mod place;
 mod render;
-mod scale;
+pub(crate) mod scale;
 mod thin;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use bars::draw_bars;
-pub(crate) use heat_map::draw_heat_map;
 pub use palette::OUT_OF_REACH;
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 

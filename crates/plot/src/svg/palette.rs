@@ -55,7 +55,7 @@ const KNOWN: [(&str, usize); 8] = [
 
 /// The shape of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Marker {
+pub(crate) enum Marker {
     Square,
     Circle,
     Triangle,
@@ -68,15 +68,15 @@ pub(super) enum Marker {
 
 /// How a series looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Style {
-    pub(super) colour: usize,
-    pub(super) dash: &'static str,
-    pub(super) marker: Marker,
-    pub(super) hollow: bool,
+pub(crate) struct Style {
+    pub(crate) colour: usize,
+    pub(crate) dash: &'static str,
+    pub(crate) marker: Marker,
+    pub(crate) hollow: bool,
 }
 
 /// A style for each name: fixed for known strategies, else whatever is still free.
-pub(super) fn styles(names: &[&str]) -> Vec<Style> {
+pub(crate) fn styles(names: &[&str]) -> Vec<Style> {
     let known = |name: &str| {
         let base = name.strip_suffix(OUT_OF_REACH).unwrap_or(name);
         let base = base.strip_suffix(SAVE_TASK).unwrap_or(base);
@@ -111,13 +111,13 @@ fn style(entry: usize, shift: usize, save_task: bool) -> Style {
 }
 
 /// The colour of a group by its place: strong colours first, grey last, then from the start again.
-pub(super) fn group_paint(place: usize) -> Paint {
+pub(crate) fn group_paint(place: usize) -> Paint {
     Paint::Series((place + 1) % COLOURS.len())
 }
 
 /// What a colour is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Paint {
+pub(crate) enum Paint {
     Ink,
     Muted,
     Grid,
@@ -127,7 +127,7 @@ pub(super) enum Paint {
 
 impl Paint {
     /// The colour as an attribute's value: a CSS variable of the page, or the colour itself.
-    pub(super) fn attribute(self, theme: Theme) -> String {
+    pub(crate) fn attribute(self, theme: Theme) -> String {
         let (name, colour) = match self {
             Self::Ink => ("ink".to_owned(), "#1c2126"),
             Self::Muted => ("muted".to_owned(), "#59636e"),

@@ -5,7 +5,7 @@
 ///
 /// Taking off `i·gap` from the i-th position turns the condition into "not falling", so this is
 /// isotonic regression, solved by pooling adjacent violators.
-pub(super) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
     let mut pools: Vec<(f64, usize)> = Vec::new();
@@ -35,15 +35,15 @@ pub(super) fn apart(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
 
 /// A label beside a vertical line: which side, which row from the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Flag {
-    pub(super) on_left: bool,
-    pub(super) row: usize,
+pub(crate) struct Flag {
+    pub(crate) on_left: bool,
+    pub(crate) row: usize,
 }
 
 /// Places a label of given width beside each of some vertical lines, between `low` and `high`:
 /// in the lowest row, and to the right rather than to the left, where it meets no other label and
 /// no other line; if there is no such place, where it meets no other label at least.
-pub(super) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
+pub(crate) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[a].0.total_cmp(&lines[b].0));
     let mut taken: Vec<(usize, f64, f64)> = Vec::new();
@@ -91,12 +91,12 @@ pub(super) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
 }
 
 /// About how wide a text is, in pixels.
-pub(super) fn text_width(text: &str, size: f64) -> f64 {
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
     0.6 * size * text.chars().count() as f64
 }
 
 /// A text without so much of its middle that it fits.
-pub(super) fn shortened(text: &str, width: f64, size: f64) -> String {
+pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     let letters: Vec<char> = text.chars().collect();
     // Widths are estimates that add up to one of the same size with rounding.
     let room = (width / text_width("x", size) + 1e-9) as usize;

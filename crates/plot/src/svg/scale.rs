@@ -4,29 +4,29 @@ use crate::format::{grouped, superscript};
 
 /// How values are spaced along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spacing {
+pub(crate) enum Spacing {
     Linear,
     Log,
 }
 
 /// A labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tick {
-    pub(super) value: f64,
-    pub(super) label: String,
+pub(crate) struct Tick {
+    pub(crate) value: f64,
+    pub(crate) label: String,
 }
 
 /// The values that an axis spans.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Range {
-    pub(super) spacing: Spacing,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Range {
+    pub(crate) spacing: Spacing,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Range {
     /// A linear range with some air around the values; zero joins when it is near.
-    pub(super) fn linear(values: &[f64]) -> Self {
+    pub(crate) fn linear(values: &[f64]) -> Self {
         let (mut low, mut high) = bounds(values);
         if low > 0.0 && low < 0.5 * high {
             low = 0.0;
@@ -49,7 +49,7 @@ impl Range {
     }
 
     /// From 0 to 1, wider only where values lie outside.
-    pub(super) fn unit(values: &[f64]) -> Self {
+    pub(crate) fn unit(values: &[f64]) -> Self {
         let (low, high) = bounds(values);
         let stretch = |value: f64| if value < 0.0 { 1.06 * value } else { 0.0 };
         Self {
@@ -60,7 +60,7 @@ impl Range {
     }
 
     /// A logarithmic range with some air around positive values.
-    pub(super) fn log(values: &[f64]) -> Self {
+    pub(crate) fn log(values: &[f64]) -> Self {
         let (low, high) = bounds(values);
         let (low, high) = (low.max(1e-300), high.max(1e-300));
         let decades = high.log10() - low.log10();
@@ -77,7 +77,7 @@ impl Range {
     }
 
     /// Where a value lies, 0 at the low end and 1 at the high end; what lies outside is moved in.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.spacing {
             Spacing::Linear => (value - self.low) / (self.high - self.low),
             Spacing::Log if value <= self.low => 0.0,
@@ -87,7 +87,7 @@ impl Range {
     }
 
     /// Between about four and ten ticks.
-    pub(super) fn ticks(&self) -> Vec<Tick> {
+    pub(crate) fn ticks(&self) -> Vec<Tick> {
         let values = match self.spacing {
             Spacing::Linear => linear_ticks(self.low, self.high),
             Spacing::Log => log_ticks(self.low, self.high),
