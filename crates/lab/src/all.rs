@@ -15,8 +15,8 @@ use crate::names::BuiltIn;
 use crate::options::ExperimentOptions;
 use crate::prepare::{Prepared, prepare};
 use crate::publish::pretty;
+use crate::scenario::{WorldOption, point};
 use crate::watch::{Watch, Watcher};
-use crate::world::{WorldOption, point};
 
 /// Names the default folder.
 const NAME: &str = "all";
@@ -181,8 +181,9 @@ fn run_parts(
             parts.len()
         ));
         match run(&part.prepared, &part.folder, options) {
-            Ok(report) => {
-                each(&in_words(&part.prepared, &report));
+            Ok(published) => {
+                each(&in_words(&published));
+                let report = published.report;
                 let failures = list_failures(&part.prepared, &report);
                 let named = failures.map(|failures| format!("in {}, {failures}", part.name()));
                 outcome.missing.extend(named);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use taskscout::registry::Registry;
-use taskscout_report::{ExperimentReport, FailedTrial, TARGET_ONLY, terminal_table};
+use taskscout_report::{ExperimentReport, FailedTrial, terminal_table};
 
 use crate::config::{self, ExperimentConfig};
 use crate::error::Result;
@@ -11,15 +11,10 @@ use crate::folder::{Reserved, RunFolder};
 use crate::names::BuiltIn;
 use crate::options::ExperimentOptions;
 use crate::prepare::{Prepared, prepare};
-use crate::publish::{pretty, publish};
-use crate::trial::ORACLE;
+use crate::publish::{Published, pretty, publish};
 use crate::trials::run_trials;
 use crate::watch::Watcher;
 
-/// Names of what strategies are compared with, which no strategy can have.
-pub(crate) const RESERVED: [&str; 2] = [TARGET_ONLY, ORACLE];
-/// What to do about failed trials.
-pub const MEND: &str = ": mend the cause and run again with --resume";
 /// Failures to name; `summary.json` has them all.
 const NAMED: usize = 20;
 
@@ -89,11 +84,11 @@ impl Experiment {
         let prepared = prepare(config, options, registry, watch)?;
         let mut folder = reserved.examine(&prepared, options)?;
         folder.begin(options)?;
-        let report = run(&prepared, &folder, options)?;
+        let published = run(&prepared, &folder, options)?;
         Ok(Finished {
             prepared,
             folder,
-            report,
+            published,
         })
     }
 }
@@ -102,14 +97,14 @@ impl Experiment {
 pub struct Finished {
     prepared: Prepared,
     folder: RunFolder,
-    report: ExperimentReport,
+    published: Published,
 }
 
 impl Finished {
     /// What came of it.
     #[must_use]
     pub fn report(&self) -> &ExperimentReport {
-        &self.report
+        &self.published.report
     }
 
     /// Where its results are.
@@ -123,26 +118,26 @@ impl Finished {
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn summary(&self) -> Result<String> {
-        pretty(&self.report.summary)
+        pretty(&self.published.report.summary)
     }
 
     /// The table of losses, and what the world has to say below it.
     #[must_use]
     pub fn in_words(&self) -> String {
-        in_words(&self.prepared, &self.report)
+        in_words(&self.published)
     }
 
     /// Names failed trials to the watcher and sums them up; nothing if there are none.
     #[must_use]
     pub fn list_failures(&self) -> Option<String> {
-        list_failures(&self.prepared, &self.report)
+        list_failures(&self.prepared, &self.published.report)
     }
 }
 
 /// The table of losses, and what the world has to say below it.
-pub(crate) fn in_words(prepared: &Prepared, report: &ExperimentReport) -> String {
+pub(crate) fn in_words(published: &Published) -> String {
+    let Published { report, remarks } = published;
     let mut text = terminal_table(&report.summary);
-    let remarks = prepared.world.remarks(report);
     if !remarks.is_empty() {
         text += &format!("\n{}\n", remarks.join("\n"));
     }
@@ -161,7 +156,7 @@ pub(crate) fn run(
     prepared: &Prepared,
     folder: &RunFolder,
     options: &ExperimentOptions,
-) -> Result<ExperimentReport> {
+) -> Result<Published> {
     if let Some(note) = prepared.need.note() {
         prepared.watch.note(&note);
     }

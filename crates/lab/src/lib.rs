@@ -19,8 +19,9 @@
 //! # Ok::<(), taskscout_lab::LabError>(())
 //! ```
 //!
-//! Trials know a `World` and nothing else of where rows come from; `config` reads files, `prepare` checks,
-//! `trial` runs, `folder` keeps and `publish` writes tables, figures and the report. [`plan`] stands apart: a
+//! A `scenario` says what an experiment is about, where its rows come from, how it is judged and presented;
+//! `config` reads files, `prepare` checks, `trial` runs, `folder` keeps and `publish` writes tables, figures and
+//! the report. Modules use those before them in this list, never the other way round. [`plan`] stands apart: a
 //! plan of collection outside of any experiment.
 
 // Whoever watches is told instead.
@@ -34,27 +35,28 @@ mod folder;
 pub mod memory;
 mod models;
 pub mod names;
-mod need;
 pub mod options;
-mod oracle;
 pub mod parts;
 pub mod plan;
 mod prepare;
 mod publish;
+mod record;
+mod run_input;
+mod scenario;
 mod schedule;
+mod strategy_run;
 #[cfg(test)]
 mod tests;
 mod trial;
 mod trials;
 pub mod watch;
-mod world;
 
 pub use all::{Together, run_all};
 pub use config::{MOST_SEEDS, Places};
 pub use error::{LabError, Result};
-pub use experiment::{Experiment, Finished, MEND};
-pub use names::{BuiltIn, OracleChoice, OracleName, ScheduleName, TaskFeaturesName};
+pub use experiment::{Experiment, Finished};
+pub use names::{BuiltIn, LogFeatures, OracleChoice, OracleName, ScheduleName, TaskFeaturesName};
 pub use options::{ExperimentOptions, LogOptions};
 pub use publish::QUICK;
+pub use trials::MEND;
 pub use watch::{Watch, Watcher};
-pub use world::LogFeatures;

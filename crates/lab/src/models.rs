@@ -6,9 +6,9 @@ use taskscout::study::Study;
 use taskscout::train::Choice;
 use taskscout_models::{Affine, Names, SavedModel};
 
-use super::trial::Contender;
-use super::world::InputScaling;
 use crate::error::{LabError, Result};
+use crate::record::Contender;
+use crate::scenario::InputScaling;
 
 /// Where a model comes from.
 pub(crate) struct Origin<'a> {

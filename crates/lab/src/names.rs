@@ -239,3 +239,57 @@ impl ScheduleName {
         }
     }
 }
+
+/// What the forces of logs are linear in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFeatures {
+    /// A constant and the inputs.
+    Linear,
+    /// These and all products of two inputs.
+    Quadratic,
+    /// A constant, the inputs and random cosines of them.
+    Fourier,
+    /// A constant, the inputs and a network, learnt from the source tasks.
+    Mlp,
+    /// Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target.
+    #[default]
+    Auto,
+}
+
+impl LogFeatures {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[
+        Self::Linear,
+        Self::Quadratic,
+        Self::Fourier,
+        Self::Mlp,
+        Self::Auto,
+    ];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Fourier => "fourier",
+            Self::Mlp => "mlp",
+            Self::Auto => "auto",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Linear => "A constant and the inputs",
+            Self::Quadratic => "These and all products of two inputs",
+            Self::Fourier => "A constant, the inputs and random cosines of them",
+            Self::Mlp => "A constant, the inputs and a network, learnt from the source tasks",
+            Self::Auto => {
+                "Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target"
+            }
+        }
+    }
+}

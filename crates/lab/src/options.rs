@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use taskscout_logs::{Format, ReadOptions};
 
-use crate::names::{OracleChoice, ScheduleName, TaskFeaturesName};
-use crate::world::LogFeatures;
+use crate::names::{LogFeatures, OracleChoice, ScheduleName, TaskFeaturesName};
 
 /// What a run is told beside the experiment's file; what is given replaces what the file says.
 #[derive(Debug, Clone, Default, PartialEq)]

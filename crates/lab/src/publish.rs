@@ -7,15 +7,23 @@ use taskscout_report::{
 };
 use taskscout_worlds::program::Incidents;
 
-use super::folder::RunFolder;
-use super::prepare::Prepared;
-use super::trial::{ORACLE, TrialRecord};
 use crate::error::{LabError, Result};
+use crate::folder::RunFolder;
 use crate::options::ExperimentOptions;
+use crate::prepare::Prepared;
+use crate::record::{ORACLE, TrialRecord};
+use crate::scenario::ScenarioTarget;
 
 /// What a reader of a quick run's figures must know.
 pub const QUICK: &str =
     "A quick look: few seeds and a part of the budget, not to be compared with published figures.";
+
+/// What was written of an experiment.
+pub(crate) struct Published {
+    pub(crate) report: ExperimentReport,
+    /// What only its world can say, for the terminal.
+    pub(crate) remarks: Vec<String>,
+}
 
 /// Writes tables, summary and report.
 pub(crate) fn publish(
@@ -24,7 +32,7 @@ pub(crate) fn publish(
     records: &[TrialRecord],
     failures: Vec<FailedTrial>,
     options: &ExperimentOptions,
-) -> Result<ExperimentReport> {
+) -> Result<Published> {
     let failed = |error: taskscout_report::Error| LabError::Failure(error.to_string());
     let rows = sorted_rows(prepared, records);
     let mut table = Vec::new();
@@ -50,7 +58,7 @@ pub(crate) fn publish(
         report.summary.misfit = Some(note.clone());
         report.notes.push(note);
     }
-    prepared.world.report(records, &mut report)?;
+    let remarks = prepared.presentation.report(records, &mut report)?;
     add_incidents(prepared, folder, &mut report)?;
     if let Some(changes) = folder.accepted_changes() {
         let note = format!(
@@ -72,7 +80,7 @@ pub(crate) fn publish(
         "report.html",
         html_report(std::slice::from_ref(&report)).as_bytes(),
     )?;
-    Ok(report)
+    Ok(Published { report, remarks })
 }
 
 /// How often a program crashed that data came from.
@@ -81,7 +89,7 @@ fn add_incidents(
     folder: &RunFolder,
     report: &mut ExperimentReport,
 ) -> Result<()> {
-    if !prepared.world.asks_program() {
+    if !prepared.data.asks_program() {
         return Ok(());
     }
     let incidents = folder.incidents()?;
@@ -112,8 +120,8 @@ fn misfit(records: &[TrialRecord]) -> Option<String> {
 /// All rows by target, contender, seed and round.
 fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
     let target = |row: &ResultRow| {
-        let own = |target: &super::world::WorldTarget| target.name == row.target;
-        prepared.targets.iter().position(own)
+        let own = |target: &ScenarioTarget| target.name == row.target;
+        prepared.scenario.targets.iter().position(own)
     };
     let contender = |row: &ResultRow| {
         prepared
@@ -131,9 +139,9 @@ fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
 
 /// Loss against budget, a picture for each target.
 fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String)> {
-    let several = prepared.targets.len() > 1;
+    let several = prepared.scenario.targets.len() > 1;
     let mut pictures = Vec::new();
-    for (index, target) in prepared.targets.iter().enumerate() {
+    for (index, target) in prepared.scenario.targets.iter().enumerate() {
         let own: Vec<ResultRow> = rows
             .iter()
             .filter(|row| row.target == target.name)
@@ -151,7 +159,7 @@ fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String
 
 /// Rounds of a strategy in which no representation could be learnt, in words.
 fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
-    let first = prepared.targets.first().map(|target| &target.name);
+    let first = prepared.scenario.targets.first().map(|target| &target.name);
     // Targets that share a study share its rounds.
     let counts = |row: &&ResultRow| {
         ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str())

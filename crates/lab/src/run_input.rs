@@ -67,7 +67,7 @@ impl RunInput {
 }
 
 /// What became of the inputs of a run, in words; none if they are the same.
-pub(super) fn changes(before: &[RunInput], now: &[RunInput]) -> Vec<String> {
+pub(crate) fn changes(before: &[RunInput], now: &[RunInput]) -> Vec<String> {
     let of = |inputs: &[RunInput], name: &str| -> Vec<String> {
         let same = inputs.iter().filter(|input| input.name == name);
         same.map(|input| input.sha256.clone()).collect()
@@ -93,14 +93,14 @@ pub(super) fn changes(before: &[RunInput], now: &[RunInput]) -> Vec<String> {
 }
 
 /// What a run is made from after its changes were accepted: not what it brought about itself.
-pub(super) fn accepted(before: &[RunInput], mut now: Vec<RunInput>) -> Vec<RunInput> {
+pub(crate) fn accepted(before: &[RunInput], mut now: Vec<RunInput>) -> Vec<RunInput> {
     let known = |name: &str| before.iter().any(|input| input.name == name);
     now.retain(|input| !input.may_appear || known(&input.name));
     now
 }
 
 /// Some changes as one part of a sentence.
-pub(super) fn listed(changes: &[String]) -> String {
+pub(crate) fn listed(changes: &[String]) -> String {
     let shown = &changes[..changes.len().min(NAMED)];
     match changes.len() - shown.len() {
         0 => shown.join(", "),

@@ -11,7 +11,7 @@ use super::config::parse;
 use super::experiment::{list_failures, run};
 use super::folder::Reserved;
 use super::prepare::{Prepared, prepare};
-use super::trial::{ORACLE, TrialDetails};
+use super::record::{ORACLE, TrialDetails};
 use crate::error::Result;
 use crate::options::ExperimentOptions;
 use crate::watch::Watcher;
@@ -51,7 +51,7 @@ fn run_into(out: &Path, text: &str, options: &ExperimentOptions) -> Result<Exper
     let prepared = prepared(text, options)?;
     let mut folder = Reserved::new(out.to_owned(), &nobody())?.examine(&prepared, options)?;
     folder.begin(options)?;
-    let report = run(&prepared, &folder, options)?;
+    let report = run(&prepared, &folder, options)?.report;
     assert_eq!(
         list_failures(&prepared, &report).is_some(),
         !report.summary.failed.is_empty()
@@ -395,9 +395,9 @@ fn options_reach_the_world_that_has_them() {
         ..options()
     };
     let prepared_one = prepared(TOY, &one).unwrap();
-    assert_eq!(prepared_one.targets.len(), 1);
+    assert_eq!(prepared_one.scenario.targets.len(), 1);
     assert_eq!(
-        prepared_one.targets[0].truth,
+        prepared_one.scenario.targets[0].truth,
         Some(vec![0.5, 0.0, 0.0, -0.5])
     );
     assert_eq!(prepared_one.trials()[1].file_stem(), "passive-t0-0");

@@ -6,12 +6,15 @@ use rayon::prelude::*;
 use taskscout_models::SavedModel;
 use taskscout_report::{FailedTrial, ResultRow};
 
-use super::experiment::MEND;
-use super::folder::RunFolder;
-use super::prepare::Prepared;
-use super::trial::{self, Trial, TrialRecord};
 use crate::error::{LabError, Result};
+use crate::folder::RunFolder;
 use crate::options::ExperimentOptions;
+use crate::prepare::Prepared;
+use crate::record::{Trial, TrialRecord};
+use crate::trial;
+
+/// What to do about failed trials.
+pub const MEND: &str = ": mend the cause and run again with --resume";
 
 /// Runs every trial that the folder does not hold yet. One that fails does not stop the others; an
 /// error means that there is no result at all.
@@ -54,8 +57,8 @@ fn run_one(
         watch.trial(&name, "kept from the run before");
         return Ok(Ok(record));
     }
-    let journals = prepared.world.journals(trial);
-    folder.take_up(trial, prepared.world.wants_details(), &journals)?;
+    let journals = prepared.data.journals(trial);
+    folder.take_up(trial, prepared.presentation.wants_details(), &journals)?;
     let on_round = || watch.round(&name);
     let collected = folder.collected();
     let outcome = trial::run(prepared, trial, &collected, models.as_deref(), &on_round);

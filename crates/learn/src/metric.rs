@@ -1,11 +1,15 @@
 //! How good is what was learnt, where the truth is known?
 
+mod functions;
+
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
+
+pub use functions::{BasisValues, FunctionValues};
 
 /// Share of the source samples that makes a task a long-term one.
 const LONG_TERM_SHARE: f64 = 0.01;

@@ -2,12 +2,15 @@
 
 use std::path::Path;
 
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use taskscout_io::files::read_text;
+
 use super::ExperimentConfig;
 use super::places::{self, Places};
 use crate::error::{LabError, Result};
 use crate::names::BuiltIn;
-use crate::world;
-use taskscout_io::files::read_text;
+use crate::scenario::{WorldConfig, WorldKind};
 
 /// Bytes of the largest experiment file.
 const LARGEST: u64 = 16 << 20;
@@ -58,7 +61,7 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
 
 /// An experiment from its text; `name` is where that stands.
 pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
-    let mut config = world::read(text).map_err(|error| {
+    let mut config = read(text).map_err(|error| {
         let place = places::of_span(text, name, error.span());
         let message = error.message().trim().replace('\n', " ");
         LabError::Input(format!(
@@ -67,4 +70,49 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
     })?;
     config.places = Places::of(text, name);
     Ok(config)
+}
+
+/// Reads an experiment file.
+fn read(text: &str) -> std::result::Result<ExperimentConfig, toml::de::Error> {
+    let Glance { world, source } = toml::from_str(text)?;
+    let kind = match (world, source) {
+        (Some(world), None) => world.kind,
+        (None, Some(_)) => return with_world(text, WorldConfig::Program),
+        (None, None) => {
+            return Err(toml::de::Error::custom(
+                "there is no [world], nor a [source]: say where the data come from",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(toml::de::Error::custom(
+                "there are a [world] and a [source]: data come from one of them, so leave out the other",
+            ));
+        }
+    };
+    match kind {
+        WorldKind::Synthetic => with_world(text, WorldConfig::Synthetic),
+        WorldKind::Pendulum => with_world(text, WorldConfig::Pendulum),
+        WorldKind::Logs => with_world(text, WorldConfig::Logs),
+        #[cfg(test)]
+        WorldKind::Toy => with_world(text, WorldConfig::Toy),
+    }
+}
+
+/// A first look at a file, to know which keys it may have.
+#[derive(Deserialize)]
+struct Glance {
+    world: Option<GlanceWorld>,
+    source: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize)]
+struct GlanceWorld {
+    kind: WorldKind,
+}
+
+fn with_world<W: DeserializeOwned>(
+    text: &str,
+    config: fn(W) -> WorldConfig,
+) -> std::result::Result<ExperimentConfig, toml::de::Error> {
+    Ok(toml::from_str::<ExperimentConfig<W>>(text)?.map_world(config))
 }

@@ -5,7 +5,6 @@ mod learner;
 mod own;
 mod paper;
 mod places;
-mod strategies;
 mod unused;
 
 use std::collections::BTreeMap;
@@ -21,14 +20,14 @@ pub(crate) use learner::LearnerConfig;
 pub(crate) use own::OwnParts;
 use paper::Paper;
 pub use places::Places;
-pub(crate) use strategies::StrategyRun;
 
-use super::schedule::ScheduleConfig;
-use super::world::WorldConfig;
 use crate::error::{LabError, Result};
 use crate::names::{OracleName, ScheduleName};
 use crate::options::ExperimentOptions;
 use crate::parts::Settings;
+use crate::scenario::WorldConfig;
+use crate::schedule::ScheduleConfig;
+use crate::strategy_run::StrategyRun;
 
 /// An experiment: a world, a learner, a target, a schedule and the strategies to compare.
 ///

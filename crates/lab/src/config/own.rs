@@ -10,11 +10,12 @@ use taskscout::registry::Registry;
 use taskscout::strategy::{Strategy, StrategyKind};
 use taskscout::study::External;
 
-use super::{ExperimentConfig, StrategyRun};
+use super::ExperimentConfig;
 use crate::error::{LabError, Result};
-use crate::experiment::RESERVED;
 use crate::names::{OracleChoice, OracleName};
 use crate::parts::{self, Settings};
+use crate::record::RESERVED;
+use crate::strategy_run::StrategyRun;
 
 /// The registered strategies and the registered trainer of an experiment.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,7 +5,7 @@ use taskscout_report::{ResultRow, read_csv};
 use super::{RunFolder, TRIALS};
 use crate::error::{LabError, Result};
 use crate::prepare::Prepared;
-use crate::trial::{Contender, Trial, TrialDetails, TrialRecord};
+use crate::record::{Contender, Trial, TrialDetails, TrialRecord};
 
 impl RunFolder {
     /// A trial that had been finished, with its details if the world wants them. One whose files are
@@ -26,7 +26,7 @@ impl RunFolder {
                 )));
             }
         };
-        let wanted = prepared.world.wants_details();
+        let wanted = prepared.presentation.wants_details();
         let details = self.details(trial).filter(|_| wanted);
         let rows = match read_rows(&bytes) {
             // Rows alone are half a trial.
@@ -92,7 +92,7 @@ fn flaw(
     let rounds = rounds(prepared, trial, details);
     let targets: Vec<Option<&str>> = trial
         .targets()
-        .map(|target| prepared.targets[target].name.as_deref())
+        .map(|target| prepared.scenario.targets[target].name.as_deref())
         .collect();
     for round in 0..rounds {
         for &target in &targets {

@@ -10,9 +10,9 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use taskscout_io::files::{temporary_of, write_atomically};
 
-use super::inputs::RunInput;
 use super::lock::LOCK;
 use crate::error::{LabError, Result};
+use crate::run_input::RunInput;
 
 /// The file of the manifest.
 pub(super) const MANIFEST: &str = "manifest.json";

@@ -3,7 +3,6 @@
 //! One process at a time uses it ([`lock`]); what it writes is listed ([`manifest`]), with what it was
 //! made from ([`inputs`]).
 
-mod inputs;
 mod kept;
 mod lock;
 mod manifest;
@@ -16,15 +15,15 @@ use serde_json::{Value, json};
 use taskscout_report::{write_atomically, write_csv};
 use taskscout_worlds::program::{Incidents, set_aside};
 
-pub(crate) use inputs::RunInput;
 use lock::Lock;
 use manifest::Manifest;
 pub(crate) use top::TopFolder;
 
-use super::prepare::Prepared;
-use super::trial::{Trial, TrialRecord};
 use crate::error::{LabError, Result};
 use crate::options::ExperimentOptions;
+use crate::prepare::Prepared;
+use crate::record::{Trial, TrialRecord};
+use crate::run_input::{self, RunInput};
 use crate::watch::Watcher;
 
 /// What a run writes at its top.
@@ -91,7 +90,7 @@ impl Reserved {
             "command": std::env::args().skip(1).collect::<Vec<_>>().join(" "),
             "experiment": prepared.config,
         });
-        let mut inputs = prepared.world.made_from()?;
+        let mut inputs = prepared.data.made_from()?;
         // Parts of the user's own are part of the command.
         if !prepared.config.own.is_empty() || prepared.config.world.has_own() {
             inputs.push(RunInput::command()?);
@@ -150,18 +149,18 @@ impl RunFolder {
         if let Some(settings) = self.known_settings()? {
             self.check_same(&settings)?;
         }
-        let changes = inputs::changes(&known.inputs, &self.inputs);
+        let changes = run_input::changes(&known.inputs, &self.inputs);
         if !changes.is_empty() && !options.accept_changes {
             return Err(LabError::Input(format!(
                 "{} was made from something else: {}; put that back, start anew with --force or another --out, or, \
                  if results do not depend on the change, go on with --resume --accept-changes",
                 self.path.display(),
-                inputs::listed(&changes)
+                run_input::listed(&changes)
             )));
         }
         if !changes.is_empty() {
             known.accepted.extend(changes);
-            known.inputs = inputs::accepted(&known.inputs, self.inputs.clone());
+            known.inputs = run_input::accepted(&known.inputs, self.inputs.clone());
         }
         self.manifest = Mutex::new(known);
         Ok(())
@@ -239,7 +238,7 @@ impl RunFolder {
     /// Changes of data or programs that the run went on in spite of, in words.
     pub(crate) fn accepted_changes(&self) -> Option<String> {
         let accepted = &self.listed().accepted;
-        (!accepted.is_empty()).then(|| inputs::listed(accepted))
+        (!accepted.is_empty()).then(|| run_input::listed(accepted))
     }
 
     fn check_same(&self, known: &Value) -> Result<()> {

@@ -16,8 +16,8 @@ pub use kinds::{
 pub(crate) use settings::Settings;
 
 use crate::error::{LabError, Result};
-use crate::experiment::RESERVED;
 use crate::names::OracleName;
+use crate::record::RESERVED;
 
 /// Where a user finds out about parts of one's own.
 const PAGE: &str = "docs/experiments.md, \"Parts of your own\"";

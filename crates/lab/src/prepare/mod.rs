@@ -1,23 +1,30 @@
 //! An experiment that is ready to run: everything checked that can be checked without running.
 
+mod need;
+mod oracle;
+mod study_config;
+
 use taskscout::features::FeatureMap;
 use taskscout::registry::Registry;
 
-use super::config::{ExperimentConfig, StrategyRun};
-use super::need;
-use super::schedule::Rounds;
-use super::trial::{Contender, Serves, Trial, study_config};
-use super::world::{World, WorldOption, WorldTarget};
+pub(crate) use study_config::study_config;
+
+use crate::config::ExperimentConfig;
 use crate::error::{LabError, Result};
 use crate::memory::Need;
 use crate::options::ExperimentOptions;
+use crate::record::{Contender, Serves, Trial};
+use crate::scenario::{Data, Presentation, Scenario, ScenarioTarget, Setup, WorldOption};
+use crate::schedule::Rounds;
+use crate::strategy_run::StrategyRun;
 use crate::watch::Watcher;
 
 /// An experiment that is ready to run.
 pub(crate) struct Prepared {
     pub(crate) config: ExperimentConfig,
-    pub(crate) world: Box<dyn World>,
-    pub(crate) targets: Vec<WorldTarget>,
+    pub(crate) scenario: Scenario,
+    pub(crate) data: Box<dyn Data>,
+    pub(crate) presentation: Box<dyn Presentation>,
     pub(crate) rounds: Rounds,
     pub(crate) contenders: Vec<Contender>,
     /// The memory that a run will take.
@@ -54,26 +61,30 @@ fn checked(
 ) -> Result<Prepared> {
     let own = config.world.need();
     own.check(SMALLER)?;
-    let world = config.world.build(watch)?;
-    let targets = world.targets();
-    if config.target.joint && targets.iter().any(|target| target.name.is_none()) {
+    let Setup {
+        scenario,
+        data,
+        presentation,
+    } = config.world.build(watch)?;
+    if config.target.joint && scenario.targets.iter().any(|target| target.name.is_none()) {
         return Err(LabError::setting(
             "target.joint",
             "is true, but the world has a single target: leave it out",
         ));
     }
-    let rounds = config.schedule.rounds(world.budget_unit())?;
+    let rounds = config.schedule.rounds(scenario.budget_unit)?;
     let strategies = config.strategies.iter().cloned().map(Contender::Strategy);
     let contenders = std::iter::once(Contender::TargetOnly)
         .chain(strategies)
-        .chain(world.has_oracle().then_some(Contender::Oracle))
+        .chain(scenario.can_sample_targets().then_some(Contender::Oracle))
         .collect();
     let mut prepared = Prepared {
         need: Need::default(),
-        targets,
         rounds,
         contenders,
-        world,
+        scenario,
+        data,
+        presentation,
         config,
         watch: watch.clone(),
     };
@@ -111,21 +122,21 @@ impl Prepared {
     /// One study for each target, or one for all of them.
     fn served(&self) -> Vec<Serves> {
         if self.config.target.joint {
-            let count = self.targets.len();
+            let count = self.scenario.targets.len();
             return vec![Serves::Joint { count }];
         }
-        let one = |(index, target): (usize, &WorldTarget)| match target.name.clone() {
+        let one = |(index, target): (usize, &ScenarioTarget)| match target.name.clone() {
             Some(name) => Serves::One { index, name },
             None => Serves::Unnamed,
         };
-        self.targets.iter().enumerate().map(one).collect()
+        self.scenario.targets.iter().enumerate().map(one).collect()
     }
 
     /// Checks that the targets have as many rows as the learner is to have of them.
     fn check_samples(&self) -> Result<()> {
         let samples = self.config.target.samples;
-        for (index, target) in self.targets.iter().enumerate() {
-            let Some(rows) = self.world.target_rows(index).filter(|&rows| rows < samples) else {
+        for target in &self.scenario.targets {
+            let Some(rows) = target.rows.filter(|&rows| rows < samples) else {
                 continue;
             };
             return Err(LabError::setting(
@@ -141,7 +152,7 @@ impl Prepared {
 
     /// Checks that models can be saved: the code of features of the user's own cannot.
     fn check_savable(&self) -> Result<()> {
-        let FeatureMap::Custom(own) = self.world.input_features() else {
+        let FeatureMap::Custom(own) = &self.scenario.input_features else {
             return Ok(());
         };
         Err(LabError::Input(format!(
@@ -152,7 +163,11 @@ impl Prepared {
 
     /// Checks that something is known of targets, where learning starts from it.
     fn check_related(&self) -> Result<()> {
-        let hidden = self.targets.iter().any(|target| target.known.is_none());
+        let hidden = self
+            .scenario
+            .targets
+            .iter()
+            .any(|target| target.known.is_none());
         if !hidden || !self.config.learner.samples_related() {
             return Ok(());
         }
@@ -175,7 +190,7 @@ impl Prepared {
     /// Checks what a strategy asks of learner and schedule.
     fn check(&self, run: &StrategyRun) -> Result<()> {
         let served = if self.config.target.joint {
-            0..self.targets.len()
+            0..self.scenario.targets.len()
         } else {
             0..1
         };
@@ -190,7 +205,7 @@ impl Prepared {
             // What a registered one needs, it says itself.
             StrategyRun::Own(_) => 0,
         };
-        let least = self.world.least_budget();
+        let least = self.scenario.least_budget;
         let too_small = |&budget: &usize| budget < least;
         let short = budgets.iter().take(spread).position(too_small);
         short.map_or(Ok(()), |round| {

@@ -4,18 +4,19 @@
 //! oracle works on dense matrices of the same features; as many trials run side by side as there are
 //! jobs. Worlds know what they keep themselves ([`WorldSettings::need`]).
 //!
-//! [`WorldSettings::need`]: super::world::WorldSettings::need
+//! [`WorldSettings::need`]: crate::scenario::WorldSettings::need
 
 use taskscout::data::TARGET_FOLDS;
 use taskscout::features::{FeatureMap, Features as _};
+use taskscout::source::BATCH_ROWS;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout_worlds::Synthetic;
 
-use super::prepare::Prepared;
-use super::world::{BATCH_ROWS, judging};
+use super::Prepared;
 use crate::memory::{NUMBER, Need};
 use crate::names::OracleName;
 use crate::options::ExperimentOptions;
+use crate::scenario::judging;
 
 /// Directions of a representation that nobody gave a number of, as far as memory is concerned.
 const SOME_DIRECTIONS: usize = 8;
@@ -38,7 +39,7 @@ pub(super) fn of(prepared: &Prepared, options: &ExperimentOptions) -> Need {
     let served = if config.target.joint {
         1
     } else {
-        prepared.targets.len()
+        prepared.scenario.targets.len()
     };
     let trials = config.seeds as f64 * (served * prepared.contenders.len()) as f64;
     let rounds = prepared.rounds.budgets.len() as f64;
@@ -49,18 +50,18 @@ pub(super) fn of(prepared: &Prepared, options: &ExperimentOptions) -> Need {
 
 /// What one trial needs.
 fn trial(prepared: &Prepared) -> Need {
-    let (world, config) = (prepared.world.as_ref(), &prepared.config);
+    let (scenario, config) = (&prepared.scenario, &prepared.config);
     let (inputs, features) = (
-        world.input_features().input_dim(),
-        world.input_features().dim(),
+        scenario.input_features.input_dim(),
+        scenario.input_features.dim(),
     );
     let targets = if config.target.joint {
-        prepared.targets.len()
+        prepared.scenario.targets.len()
     } else {
         1
     };
     let d = features as f64;
-    let outputs = world.outputs() as f64;
+    let outputs = scenario.outputs as f64;
     let triangle = 0.5 * d * (d + 1.0) + outputs * (d + 1.0);
     let tasks = tasks(prepared);
     let mut need = Need::default();
@@ -89,9 +90,9 @@ fn trial(prepared: &Prepared) -> Need {
         );
         need.add("the network", WEIGHT * weights(prepared));
         // Predictors with a network have no loss in closed form.
-        need = need.and(judging(Synthetic::TEST_ROWS, world.input_features()));
+        need = need.and(judging(Synthetic::TEST_ROWS, &scenario.input_features));
     }
-    let drawn = drawn(world.input_features()) + drawn(world.task_features());
+    let drawn = drawn(&scenario.input_features) + drawn(&scenario.task_features);
     need.add("random features", NUMBER * 2.0 * drawn);
     need.and(space(prepared))
 }
@@ -103,9 +104,9 @@ fn bilinear(prepared: &Prepared) -> f64 {
     if oracle.is_some_and(|oracle| !matches!(oracle, OracleName::Exact | OracleName::Mllam)) {
         return 0.0;
     }
-    let d = prepared.world.input_features().dim();
-    let q = prepared.world.task_features().dim() + prepared.targets.len();
-    let q = prepared.world.outputs() * q;
+    let d = prepared.scenario.input_features.dim();
+    let q = prepared.scenario.task_features.dim() + prepared.scenario.targets.len();
+    let q = prepared.scenario.outputs * q;
     let k = prepared.config.learner.k.unwrap_or(SOME_DIRECTIONS);
     let (d, q, k) = (d as f64, q as f64, k.min(d).min(q) as f64);
     0.25 * d * (d + 1.0) * k * (k + 1.0)
@@ -116,7 +117,7 @@ fn bilinear(prepared: &Prepared) -> f64 {
 
 /// Source tasks, by stage, that a trial may end up with.
 fn tasks(prepared: &Prepared) -> f64 {
-    let (space, features) = (prepared.world.space(), prepared.world.task_features());
+    let (space, features) = (&prepared.scenario.space, &prepared.scenario.task_features);
     let spread = |budget: usize| match (space, space.count()) {
         (Space::Ball(ball), _) if features.is_identity() => ball.dim(),
         (_, Some(count)) if count <= budget.min(MOST_LISTED) => count,
@@ -134,7 +135,7 @@ fn tasks(prepared: &Prepared) -> f64 {
 
 /// What the space takes: a basis of a ball, a list of all tasks where there is one.
 fn space(prepared: &Prepared) -> Need {
-    let (space, features) = (prepared.world.space(), prepared.world.task_features());
+    let (space, features) = (&prepared.scenario.space, &prepared.scenario.task_features);
     let (w, q) = (space.dim() as f64, features.dim() as f64);
     let mut need = Need::default();
     match space.count() {
@@ -165,7 +166,7 @@ fn keeps_rows(prepared: &Prepared) -> bool {
     let own = prepared.config.own.trainer();
     match prepared.config.learner.oracle.built_in() {
         Some(OracleName::Neural | OracleName::JointGd) => true,
-        Some(OracleName::Pooled) => prepared.world.wants_network(),
+        Some(OracleName::Pooled) => prepared.scenario.wants_network,
         Some(_) => false,
         None => own.is_some_and(|own| own.get().is_ok_and(|trainer| trainer.needs().rows)),
     }
@@ -179,7 +180,7 @@ fn weights(prepared: &Prepared) -> f64 {
         .as_ref()
         .map_or(&[64, 64][..], |n| &n.hidden);
     let k = learner.k.unwrap_or(SOME_DIRECTIONS);
-    let mut widths = vec![prepared.world.input_features().dim()];
+    let mut widths = vec![prepared.scenario.input_features.dim()];
     widths.extend(hidden);
     widths.push(k);
     let pairs = widths.windows(2);

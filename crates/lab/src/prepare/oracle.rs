@@ -4,18 +4,18 @@ use taskscout::study::Oracle;
 use taskscout::train::{Exact, Staged};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
-use super::config::{LearnerConfig, OwnParts};
-use super::world::World;
+use crate::config::{LearnerConfig, OwnParts};
 use crate::names::{OracleChoice, OracleName};
+use crate::scenario::Scenario;
 
 /// The oracle that an experiment's file and options ask for.
 pub(crate) fn build(
     learner: &LearnerConfig,
     own: &OwnParts,
-    world: &dyn World,
+    scenario: &Scenario,
 ) -> taskscout::Result<Oracle> {
     match (&learner.oracle, own.trainer()) {
-        (OracleChoice::BuiltIn(oracle), _) => built_in(*oracle, learner, world),
+        (OracleChoice::BuiltIn(oracle), _) => built_in(*oracle, learner, scenario),
         (OracleChoice::Own(_), Some(trainer)) => Ok(Oracle::External(trainer.clone())),
         (OracleChoice::Own(name), None) => {
             let problem = format!("`{name}` has not been made: register it");
@@ -28,7 +28,7 @@ pub(crate) fn build(
 fn built_in(
     oracle: OracleName,
     learner: &LearnerConfig,
-    world: &dyn World,
+    scenario: &Scenario,
 ) -> taskscout::Result<Oracle> {
     Ok(match oracle {
         OracleName::Exact => Oracle::Exact(Exact {
@@ -44,15 +44,15 @@ fn built_in(
         }
         .oracle()?,
         OracleName::JointGd => joint_gd(learner).oracle()?,
-        OracleName::Pooled if world.wants_network() => {
+        OracleName::Pooled if scenario.wants_network => {
             let network = NeuralConfig {
                 network: Some(learner.network.clone().unwrap_or_default()),
                 training: learner.neural.clone(),
             };
-            let pooled = world.pooled();
+            let pooled = scenario.pooled.clone();
             PooledNetwork { pooled, network }.oracle()?
         }
-        OracleName::Pooled => Oracle::Pooled(world.pooled()),
+        OracleName::Pooled => Oracle::Pooled(scenario.pooled.clone()),
     })
 }
 

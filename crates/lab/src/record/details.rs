@@ -78,7 +78,7 @@ pub(crate) struct Identified {
 
 impl Identified {
     /// What a report needs of what was found.
-    pub(super) fn of(found: &taskscout::identify::Identified) -> Self {
+    pub(crate) fn of(found: &taskscout::identify::Identified) -> Self {
         Self {
             w: found.task.clone(),
             low: found.low.clone(),
@@ -89,7 +89,7 @@ impl Identified {
 
 impl TrialDetails {
     /// Details of a trial that has not begun.
-    pub(super) fn new(targets: usize) -> Self {
+    pub(crate) fn new(targets: usize) -> Self {
         Self {
             targets: vec![TargetDetails::default(); targets],
             misfit: None,
@@ -97,7 +97,7 @@ impl TrialDetails {
     }
 
     /// Adds what the last round handed back.
-    pub(super) fn end(&mut self, choices: &[Choice]) {
+    pub(crate) fn end(&mut self, choices: &[Choice]) {
         for (details, choice) in self.targets.iter_mut().zip(choices) {
             details.returned = choice.predictor().cloned();
             details.target_only = choice.candidate(PredictorKind::TargetOnly).cloned();

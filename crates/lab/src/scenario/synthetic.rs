@@ -1,5 +1,7 @@
 //! Synthetic worlds: data that follow the model exactly, with one target that has no name.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
@@ -7,16 +9,21 @@ use taskscout::metric;
 use taskscout::model::Phi;
 use taskscout::registry::Registry;
 use taskscout::rng::Rng;
+use taskscout::source::TaskSource;
 use taskscout::space::Space;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
 
-use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget, judging};
+use super::{
+    Data, Judge, Open, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind, WorldOption,
+    WorldSettings, judging,
+};
 use crate::error::{LabError, Result};
 use crate::memory::{NUMBER, Need};
 use crate::options::ExperimentOptions;
 use crate::parts::{self, attach_features, attach_space};
+use crate::record::Trial;
 use crate::watch::Watcher;
 
 /// `[world]` of `kind = "synthetic"`.
@@ -117,7 +124,7 @@ impl WorldSettings for Settings {
         need
     }
 
-    fn build(&self, _watch: &Watcher) -> Result<Box<dyn World>> {
+    fn build(&self, _watch: &Watcher) -> Result<Setup> {
         let config = SyntheticConfig {
             input_features: self.input_features.clone(),
             source_dim: self.source_dim,
@@ -130,58 +137,66 @@ impl WorldSettings for Settings {
         };
         let world =
             Synthetic::new(config).map_err(|error| LabError::in_table("world", "", error))?;
-        Ok(Box::new(world))
+        let (d, k) = (self.input_features.dim(), self.k);
+        let scenario = Scenario {
+            // `d · k² · κ(B)`
+            budget_unit: d as f64 * (k * k) as f64 * world.condition(),
+            ..Scenario::new(
+                world.space().clone(),
+                world.task_features().clone(),
+                self.input_features.clone(),
+                // One, whose column of `B` belongs to no task that could be sampled.
+                vec![ScenarioTarget::default()],
+            )
+        };
+        Ok(Setup {
+            scenario,
+            data: Box::new(world),
+            presentation: Box::new(()),
+        })
     }
 }
 
-impl World for Synthetic {
-    fn space(&self) -> &Space {
-        self.space()
+impl Data for Synthetic {
+    fn open<'a>(&'a self, _collected: &Path, _trial: &Trial) -> taskscout::Result<Open<'a>> {
+        Ok(Open {
+            source: Box::new(Truth(self)),
+            judge: Box::new(Truth(self)),
+        })
     }
+}
 
-    fn task_features(&self) -> &FeatureMap {
-        self.task_features()
+/// A world that knows the truth.
+struct Truth<'a>(&'a Synthetic);
+
+impl TaskSource for Truth<'_> {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.0.sample_source(task, n, rng)
     }
+}
 
-    fn input_features(&self) -> &FeatureMap {
-        &self.config().input_features
+impl TrialSource for Truth<'_> {
+    fn sample_target(
+        &mut self,
+        _target: usize,
+        n: usize,
+        rng: &mut Rng,
+    ) -> taskscout::Result<Samples> {
+        self.0.sample_target(n, rng)
     }
+}
 
-    /// One, whose column of `B` belongs to no task that could be sampled.
-    fn targets(&self) -> Vec<WorldTarget> {
-        vec![WorldTarget {
-            name: None,
-            truth: None,
-            known: None,
-        }]
-    }
-
-    /// `d · k² · κ(B)`.
-    fn budget_unit(&self) -> f64 {
-        let (d, k) = (self.config().input_features.dim(), self.config().k);
-        d as f64 * (k * k) as f64 * self.condition()
-    }
-
-    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.sample_source(task, n, rng)
-    }
-
-    fn sample_target(&self, _target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.sample_target(n, rng)
-    }
-
-    fn target_loss(&self, _target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        self.target_loss(predictor)
+impl Judge for Truth<'_> {
+    fn loss(&self, _target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.0.target_loss(predictor)
     }
 
     fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
-        self.similarity(learnt).map(Some)
+        self.0.similarity(learnt).map(Some)
     }
 
     fn relevance(&self, _target: usize, task: &[f64]) -> Option<f64> {
-        Some(metric::relevance(
-            &self.embedding(task),
-            &self.target_embedding(),
-        ))
+        let (own, target) = (self.0.embedding(task), self.0.target_embedding());
+        Some(metric::relevance(&own, &target))
     }
 }

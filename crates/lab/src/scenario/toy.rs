@@ -1,21 +1,27 @@
 //! A world for tests: `y = x₀ (w₀ + w₂/2) + x₁ (w₁ − w₃/2)` and noise, with named targets.
 
+use std::path::Path;
+
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use taskscout::data::Samples;
 use taskscout::features::FeatureMap;
 use taskscout::rng::Rng;
+use taskscout::source::TaskSource;
 use taskscout::space::Space;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout::{Error, metric};
 use taskscout_report::ExperimentReport;
 
-use super::{World, WorldKind, WorldOption, WorldSettings, WorldTarget};
+use super::{
+    Data, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
+    WorldOption, WorldSettings,
+};
 use crate::error::Result;
 use crate::options::ExperimentOptions;
-use crate::trial::TrialRecord;
+use crate::record::{Trial, TrialRecord};
 use crate::watch::Watcher;
 
 const INPUTS: usize = 6;
@@ -56,103 +62,103 @@ impl WorldSettings for Settings {
         Ok(())
     }
 
-    fn build(&self, _watch: &Watcher) -> Result<Box<dyn World>> {
-        Ok(Box::new(Toy {
-            settings: self.clone(),
-            space: match self.rows {
-                Some(rows) => Space::one_hot(rows.len())?,
-                None => Space::ball(4, 1.0)?,
-            },
-            task_features: FeatureMap::identity(4)?,
-            input_features: FeatureMap::identity(INPUTS)?,
-        }))
+    fn build(&self, _watch: &Watcher) -> Result<Setup> {
+        let target = |(index, w): (usize, &Vec<f64>)| ScenarioTarget {
+            name: Some(name(index)),
+            truth: Some(w.clone()),
+            ..ScenarioTarget::default()
+        };
+        let space = match self.rows {
+            Some(rows) => Space::one_hot(rows.len())?,
+            None => Space::ball(4, 1.0)?,
+        };
+        Ok(Setup {
+            scenario: Scenario::new(
+                space,
+                FeatureMap::identity(4)?,
+                FeatureMap::identity(INPUTS)?,
+                self.targets.iter().enumerate().map(target).collect(),
+            ),
+            data: Box::new(self.clone()),
+            presentation: Box::new(Counting),
+        })
     }
 }
 
-struct Toy {
-    settings: Settings,
-    space: Space,
-    task_features: FeatureMap,
-    input_features: FeatureMap,
+fn name(target: usize) -> String {
+    format!("toy {target}")
 }
 
 fn embedding(w: &[f64]) -> [f64; 2] {
     [w[0] + 0.5 * w[2], w[1] - 0.5 * w[3]]
 }
 
-impl World for Toy {
-    fn space(&self) -> &Space {
-        &self.space
+impl Data for Settings {
+    fn open<'a>(&'a self, _collected: &Path, _trial: &Trial) -> taskscout::Result<Open<'a>> {
+        Ok(Open {
+            source: Box::new(self.clone()),
+            judge: Box::new(self.clone()),
+        })
     }
+}
 
-    fn task_features(&self) -> &FeatureMap {
-        &self.task_features
-    }
-
-    fn input_features(&self) -> &FeatureMap {
-        &self.input_features
-    }
-
-    fn targets(&self) -> Vec<WorldTarget> {
-        let named = |(index, w): (usize, &Vec<f64>)| WorldTarget {
-            name: Some(format!("toy {index}")),
-            truth: Some(w.clone()),
-            known: None,
-        };
-        self.settings
-            .targets
-            .iter()
-            .enumerate()
-            .map(named)
-            .collect()
-    }
-
-    fn budget_unit(&self) -> f64 {
-        1.0
-    }
-
+impl TaskSource for Settings {
     fn available(&self, task: &Task) -> Option<usize> {
-        let rows = self.settings.rows?;
+        let rows = self.rows?;
         let (_, n) = task.iter().zip(rows).find(|(here, _)| **here > 0.5)?;
         Some(n)
     }
 
-    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
         let c = embedding(task);
         let mut uniform = |width: f64| rng.random_range(-width..=width);
         let inputs: Vec<f64> = (0..n * INPUTS).map(|_| uniform(1.0)).collect();
-        let label = |x: &[f64]| c[0] * x[0] + c[1] * x[1] + uniform(self.settings.noise);
+        let label = |x: &[f64]| c[0] * x[0] + c[1] * x[1] + uniform(self.noise);
         let outputs = inputs.chunks_exact(INPUTS).map(label).collect();
         Samples::new(inputs, INPUTS, outputs, 1)
     }
+}
 
-    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        if self.targets()[target].name == self.settings.broken {
+impl TrialSource for Settings {
+    fn sample_target(
+        &mut self,
+        target: usize,
+        n: usize,
+        rng: &mut Rng,
+    ) -> taskscout::Result<Samples> {
+        if Some(name(target)) == self.broken {
             return Err(Error::State("the rig is gone: bring it back".into()));
         }
-        self.sample(&Task::from(&self.settings.targets[target]), n, rng)
+        self.sample(&Task::from(&self.targets[target]), n, rng)
     }
+}
 
-    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        let c = embedding(&self.settings.targets[target]);
+impl Judge for Settings {
+    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        let c = embedding(&self.targets[target]);
         let truth = [c[0], c[1], 0.0, 0.0, 0.0, 0.0];
         let errors = predictor.coefficients[0].iter().zip(truth);
         Ok(errors.map(|(b, t)| (b - t) * (b - t)).sum::<f64>() / 3.0)
     }
 
     fn relevance(&self, target: usize, task: &[f64]) -> Option<f64> {
-        let target = embedding(&self.settings.targets[target]);
+        let target = embedding(&self.targets[target]);
         Some(metric::relevance(&embedding(task), &target))
     }
+}
 
+/// Counts the trials that kept details.
+struct Counting;
+
+impl Presentation for Counting {
     fn wants_details(&self) -> bool {
         true
     }
 
-    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<Vec<String>> {
         let detailed = trials.iter().filter(|record| record.details.is_some());
         let summary = report.summary.clone();
         report.summary = summary.with("detailed", json!(detailed.count()));
-        Ok(())
+        Ok(Vec::new())
     }
 }

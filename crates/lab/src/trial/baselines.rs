@@ -3,34 +3,25 @@
 
 use std::time::Instant;
 
-use taskscout::strategy::StrategyKind;
+use taskscout::source::batches;
 use taskscout::train::PredictorKind;
 use taskscout_report::ResultRow;
 
-use super::Scene;
 use super::course::Course;
-use crate::config::StrategyRun;
 use crate::error::Result;
-use crate::world::batches;
 
 /// What the target samples alone give.
-pub(super) fn target_only(scene: Scene<'_>) -> Result<Course<'_>> {
-    let clock = Instant::now();
-    let mut course = open(scene)?;
+pub(super) fn target_only(course: &mut Course<'_>) -> Result<()> {
     course.learn()?;
-    let train_s = clock.elapsed().as_secs_f64();
-    course.measure_alone(|row| ResultRow { train_s, ..row })?;
-    Ok(course)
+    let train_s = course.began.elapsed().as_secs_f64();
+    course.measure_alone(|row| ResultRow { train_s, ..row })
 }
 
 /// What the whole budget would give if it were spent on the hidden targets, equal parts each.
-pub(super) fn oracle<'a>(scene: Scene<'a>, on_round: &dyn Fn()) -> Result<Course<'a>> {
-    let Scene {
-        prepared, trial, ..
-    } = scene;
-    let mut course = open(scene)?;
+pub(super) fn oracle(course: &mut Course<'_>, on_round: &dyn Fn()) -> Result<()> {
+    let targets = course.trial.targets().len();
     let mut spent = 0;
-    for (round, &budget) in prepared.rounds.budgets.iter().enumerate() {
+    for (round, &budget) in course.prepared.rounds.budgets.iter().enumerate() {
         let clock = Instant::now();
         course.collect_targets(round, budget)?;
         let collect_s = clock.elapsed().as_secs_f64();
@@ -41,20 +32,15 @@ pub(super) fn oracle<'a>(scene: Scene<'a>, on_round: &dyn Fn()) -> Result<Course
         course.measure_alone(|row| ResultRow {
             round,
             budget: spent,
-            tasks: trial.targets().len(),
-            long_term_tasks: trial.targets().len(),
+            tasks: targets,
+            long_term_tasks: targets,
             collect_s,
             train_s,
             ..row
         })?;
         on_round();
     }
-    Ok(course)
-}
-
-/// The strategy never plans: a study needs one all the same.
-fn open(scene: Scene<'_>) -> Result<Course<'_>> {
-    Course::open(scene, &StrategyRun::plain(StrategyKind::Passive))
+    Ok(())
 }
 
 impl Course<'_> {

@@ -2,139 +2,14 @@
 
 mod baselines;
 mod course;
-mod details;
 mod strategy;
 
 use std::path::{Path, PathBuf};
 
-use taskscout_report::{ResultRow, TARGET_ONLY};
-
-pub(crate) use course::study_config;
-pub(crate) use details::{RelevantTask, TargetDetails, TargetRelevance, TrialDetails};
-
-use super::config::StrategyRun;
-use super::prepare::Prepared;
-use super::world::World;
 use crate::error::Result;
-
-/// The name of the reference that no learner can reach.
-pub(crate) const ORACLE: &str = "oracle";
-
-/// A strategy to run, or something to compare strategies with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Contender {
-    /// What the oracle makes of the target samples.
-    TargetOnly,
-    /// A strategy.
-    Strategy(StrategyRun),
-    /// The whole budget spent on the hidden targets themselves.
-    Oracle,
-}
-
-impl std::fmt::Display for Contender {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TargetOnly => f.write_str(TARGET_ONLY),
-            Self::Strategy(run) => run.fmt(f),
-            Self::Oracle => f.write_str(ORACLE),
-        }
-    }
-}
-
-/// Which of the world's targets a trial serves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Serves {
-    /// The only one, which has no name.
-    Unnamed,
-    /// One of those that have names.
-    One { index: usize, name: String },
-    /// All of them, with one budget.
-    Joint { count: usize },
-}
-
-/// What tells a trial from the others of its experiment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trial {
-    pub(crate) contender: Contender,
-    pub(crate) seed: u64,
-    pub(crate) serves: Serves,
-}
-
-impl Trial {
-    /// The targets that it serves, as the world counts them.
-    pub(crate) fn targets(&self) -> std::ops::Range<usize> {
-        match self.serves {
-            Serves::Unnamed => 0..1,
-            Serves::One { index, .. } => index..index + 1,
-            Serves::Joint { count } => 0..count,
-        }
-    }
-
-    /// The target's name, if it serves a single one that has a name.
-    pub(crate) fn target_name(&self) -> Option<&str> {
-        match &self.serves {
-            Serves::One { name, .. } => Some(name),
-            Serves::Unnamed | Serves::Joint { .. } => None,
-        }
-    }
-
-    /// What its files are called, without their ending.
-    pub(crate) fn file_stem(&self) -> String {
-        let Self {
-            contender, seed, ..
-        } = self;
-        match self.serves {
-            Serves::One { index, .. } => format!("{contender}-t{index}-{seed}"),
-            Serves::Unnamed | Serves::Joint { .. } => format!("{contender}-{seed}"),
-        }
-    }
-
-    /// What its models are called, without their ending: one for each target.
-    pub(crate) fn model_stems(&self) -> Vec<String> {
-        let Self {
-            contender, seed, ..
-        } = self;
-        let of_target = |index: usize| match self.serves {
-            Serves::Unnamed => format!("{contender}-seed{seed}"),
-            Serves::One { .. } | Serves::Joint { .. } => {
-                format!("{contender}-t{index}-seed{seed}")
-            }
-        };
-        self.targets().map(of_target).collect()
-    }
-}
-
-impl std::fmt::Display for Trial {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            contender, seed, ..
-        } = self;
-        match self.target_name() {
-            Some(name) => write!(f, "{contender} on {name} seed {seed}"),
-            None => write!(f, "{contender} seed {seed}"),
-        }
-    }
-}
-
-/// What a trial gave.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct TrialRecord {
-    /// Which trial.
-    pub(crate) trial: Trial,
-    /// Its rows, one for each target and round.
-    pub(crate) rows: Vec<ResultRow>,
-    /// What the world asked to be kept beside them.
-    pub(crate) details: Option<TrialDetails>,
-}
-
-/// A trial with all that it needs.
-#[derive(Clone, Copy)]
-struct Scene<'a> {
-    prepared: &'a Prepared,
-    /// The world that it collects from and is judged by.
-    world: &'a dyn World,
-    trial: &'a Trial,
-}
+use crate::prepare::Prepared;
+use crate::record::{Contender, Trial, TrialRecord};
+use course::Course;
 
 /// Runs a trial and saves its last models, if paths are given: one for each of its targets. Rows that
 /// come from outside are kept in the folder `collected`. `on_round` hears of every finished round.
@@ -145,18 +20,12 @@ pub(crate) fn run(
     models: Option<&[PathBuf]>,
     on_round: &dyn Fn(),
 ) -> Result<TrialRecord> {
-    let own = prepared.world.open(collected, &trial.file_stem())?;
-    let world = own.as_deref().unwrap_or(prepared.world.as_ref());
-    let scene = Scene {
-        prepared,
-        world,
-        trial,
-    };
-    let course = match &trial.contender {
-        Contender::TargetOnly => baselines::target_only(scene)?,
-        Contender::Strategy(run) => strategy::run(scene, run, on_round)?,
-        Contender::Oracle => baselines::oracle(scene, on_round)?,
-    };
-    world.close()?;
+    let mut course = Course::open(prepared, trial, collected)?;
+    match &trial.contender {
+        Contender::TargetOnly => baselines::target_only(&mut course)?,
+        Contender::Strategy(_) => strategy::run(&mut course, on_round)?,
+        Contender::Oracle => baselines::oracle(&mut course, on_round)?,
+    }
+    course.world.source.close()?;
     course.finish(models)
 }

@@ -4,115 +4,133 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use taskscout::data::Stage;
+use taskscout::driver::{self, Observer};
 use taskscout::metric;
-use taskscout::space::Space;
 use taskscout::strategy::{Plan, PlanItem};
+use taskscout::study::{Event, Study};
 use taskscout::task::{Task, TaskId};
 use taskscout::train::{Choice, PredictorKind};
 use taskscout_report::ResultRow;
 
-use super::Scene;
 use super::course::Course;
-use super::details::{Identified, RoundDetails};
-use crate::config::StrategyRun;
 use crate::error::Result;
-use crate::world::Draw;
+use crate::record::{Identified, RoundDetails};
 
-pub(super) fn run<'a>(
-    scene: Scene<'a>,
-    run: &StrategyRun,
-    on_round: &dyn Fn(),
-) -> Result<Course<'a>> {
-    let Scene {
-        prepared,
-        world,
-        trial,
-    } = scene;
-    let mut course = Course::open(scene, run)?;
-    for &budget in &prepared.rounds.budgets {
-        let clock = Instant::now();
-        let Some(plan) = course.ask(budget)? else {
-            // The world has given all it has.
+pub(super) fn run(course: &mut Course<'_>, on_round: &dyn Fn()) -> Result<()> {
+    for &budget in &course.prepared.rounds.budgets {
+        if course.is_used_up() {
             break;
-        };
-        let design_s = clock.elapsed().as_secs_f64();
-        let clock = Instant::now();
-        course.collect(&plan)?;
-        let collect_s = clock.elapsed().as_secs_f64();
+        }
+        let round = course.collect(budget)?;
         let clock = Instant::now();
         course.choices = course.study.predictors()?;
         let train_s = clock.elapsed().as_secs_f64();
-        for row in course.measure(&plan)? {
+        for row in course.measure(&round.plan)? {
             course.rows.push(ResultRow {
-                collect_s,
+                collect_s: round.collect_s,
                 train_s,
-                design_s,
+                design_s: round.design_s,
                 ..row
             });
         }
         on_round();
     }
-    if world.judges_task_features() && trial.seed == prepared.config.seed {
-        // Only a remark: a study that cannot be judged is no failure of the trial.
-        let misfit = course.study.misfit().unwrap_or_default();
-        let serious = misfit.filter(|misfit| misfit.is_serious());
-        course.details.misfit = serious.map(|misfit| misfit.to_string());
+    course.judge_task_features();
+    course.keep_relevant()
+}
+
+/// A round that has been collected.
+struct Round {
+    plan: Plan,
+    design_s: f64,
+    collect_s: f64,
+}
+
+/// Keeps a round's plan and the time that it took.
+struct RoundWatch {
+    began: Instant,
+    planned: Option<(Plan, Instant)>,
+}
+
+impl Observer for RoundWatch {
+    fn on_event(&mut self, _study: &Study, event: &Event) {
+        if let Event::Planned { plan } = event {
+            self.planned = Some((plan.plan.clone(), Instant::now()));
+        }
     }
-    course.keep_relevant()?;
-    Ok(course)
+
+    /// A trial with a hole in it would not compare with the others.
+    fn gives_up(&mut self, _item: &PlanItem, _error: &taskscout::Error) -> bool {
+        false
+    }
 }
 
 impl Course<'_> {
-    /// Plans a round, or nothing if no task has rows left after an earlier one.
-    fn ask(&mut self, budget: usize) -> Result<Option<Plan>> {
-        let world = self.world;
-        let data = self.study.data();
-        let told: HashMap<TaskId, usize> = data
-            .rows_by_task()
+    /// Whether no task of a finite space has rows left.
+    fn is_used_up(&self) -> bool {
+        let (data, space) = (self.study.data(), &self.study.config().space);
+        let told = data.rows_by_task();
+        let told: HashMap<&TaskId, usize> = told
             .into_iter()
-            .map(|(task, rows)| (task.id.clone(), rows))
+            .map(|(task, rows)| (&task.id, rows))
             .collect();
-        let left = |task: &Task| {
-            let told = || told.get(&task.id).copied().unwrap_or(0);
-            world
-                .available(task)
-                .map(|rows| rows.saturating_sub(told()))
+        let used_up = |task: Task| {
+            let rows = self.world.source.available(&task);
+            rows.is_some_and(|rows| rows <= told.get(&task.id).copied().unwrap_or(0))
         };
-        if data.source_rows() > 0 && is_used_up(&self.study.config().space, &left) {
-            return Ok(None);
-        }
-        Ok(Some(self.study.ask_within(budget, &left)?))
+        let tasks = |count: usize| (0..count).filter_map(|row| space.task_at(row));
+        data.source_rows() > 0 && space.count().is_some_and(|count| tasks(count).all(used_up))
     }
 
-    fn collect(&mut self, plan: &Plan) -> Result<()> {
-        let (world, study) = (self.world, &mut self.study);
-        for item in &plan.items {
-            let draw = Draw {
-                seed: self.trial.seed,
-                round: plan.round,
-                before: study.data().rows_of(&item.task.id),
-            };
-            world.collect(item, draw, &mut |rows| {
-                study.tell(item.id, rows).map(|_| ())
-            })?;
-        }
+    /// Plans a round and collects it.
+    fn collect(&mut self, budget: usize) -> Result<Round> {
+        let mut watch = RoundWatch {
+            began: Instant::now(),
+            planned: None,
+        };
+        driver::run(
+            &mut self.study,
+            self.world.source.as_mut(),
+            &[budget],
+            &mut watch,
+        )?;
+        let RoundWatch { began, planned } = watch;
+        let (plan, at) = planned.ok_or_else(|| {
+            taskscout::Error::State(format!("no plan was made for a budget of {budget}"))
+        })?;
         // A trial takes nothing back, and memory should grow with tasks, not with batches.
-        study.settle()?;
-        Ok(())
+        self.study.settle()?;
+        Ok(Round {
+            plan,
+            design_s: at.duration_since(began).as_secs_f64(),
+            collect_s: at.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// Keeps what the task features cannot express, with the first seed only.
+    fn judge_task_features(&mut self) {
+        let wanted = self.prepared.presentation.judges_task_features();
+        if wanted && self.trial.seed == self.prepared.config.seed {
+            // Only a remark: a study that cannot be judged is no failure of the trial.
+            let misfit = self.study.misfit().unwrap_or_default();
+            let serious = misfit.filter(|misfit| misfit.is_serious());
+            self.details.misfit = serious.map(|misfit| misfit.to_string());
+        }
     }
 
     /// Keeps which source tasks turned out to be like the targets. All pairs of tasks are compared
     /// once in a run.
     fn keep_relevant(&mut self) -> Result<()> {
-        if !self.world.wants_details() {
+        if !self.prepared.presentation.wants_details() {
             return Ok(());
         }
         let (first, trial) = (self.prepared.config.seed, self.trial);
         for ((slot, target), choice) in trial.targets().enumerate().zip(self.choices.iter()) {
             let all_pairs = trial.seed == first && target == 0;
-            let relevant = self
-                .world
-                .relevant(&self.study, target, choice, all_pairs)?;
+            let relevant =
+                self.prepared
+                    .presentation
+                    .relevant(&self.study, target, choice, all_pairs)?;
             self.details.targets[slot].relevant = relevant;
         }
         Ok(())
@@ -123,7 +141,7 @@ impl Course<'_> {
         let similarity = match self.study.model() {
             // The study goes on without a model, and so does the trial.
             Err(taskscout::Error::Diverged { .. }) => None,
-            model => self.world.similarity(&model?.representation)?,
+            model => self.world.judge.similarity(&model?.representation)?,
         };
         let exploited = main_exploit(plan);
         let mut rows = Vec::with_capacity(self.choices.len());
@@ -151,31 +169,23 @@ impl Course<'_> {
         target: usize,
         choice: &Choice,
     ) -> Result<ResultRow> {
-        let world = self.world;
+        let judge = self.world.judge.as_ref();
         let shared = choice.candidate(PredictorKind::Shared);
         let count = metric::task_count(self.study.data());
         Ok(ResultRow {
             round: plan.round,
             budget: self.study.data().source_rows(),
             test_loss: shared
-                .map(|predictor| world.target_loss(target, predictor))
+                .map(|predictor| judge.loss(target, predictor))
                 .transpose()?,
             returned_loss: self.returned_loss(target, choice)?,
             predictor: Some(choice.kind.to_string()),
-            relevance: exploited.and_then(|item| world.relevance(target, &item.task)),
+            relevance: exploited.and_then(|item| judge.relevance(target, &item.task)),
             tasks: count.tasks,
             long_term_tasks: count.long_term,
             ..self.blank_row(target)
         })
     }
-}
-
-/// Whether no task of a finite space has rows left.
-fn is_used_up(space: &Space, left: &dyn Fn(&Task) -> Option<usize>) -> bool {
-    let used_up = |task: Task| left(&task) == Some(0);
-    space
-        .count()
-        .is_some_and(|count| (0..count).filter_map(|row| space.task_at(row)).all(used_up))
 }
 
 /// The exploit item of largest count, the first where several are: plans name the nearest task

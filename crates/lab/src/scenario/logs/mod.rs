@@ -5,18 +5,17 @@ mod relevance;
 mod report;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::Features as _;
 use taskscout::rng::Rng;
-use taskscout::space::Space;
-use taskscout::strategy::PlanItem;
+use taskscout::source::{TaskSource, Tell, Visit, batches};
 use taskscout::study::Study;
-use taskscout::task::Task;
+use taskscout::task::{Task, TaskId};
 use taskscout::train::{Choice, Pooled, Predictor};
 use taskscout_logs::{Logs, files, read};
 use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
@@ -24,17 +23,17 @@ use taskscout_models::Names;
 use taskscout_report::ExperimentReport;
 
 use super::{
-    Draw, InputScaling, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches,
+    Data, InputScaling, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource,
+    WorldKind, WorldOption, WorldSettings,
 };
 use crate::error::{LabError, Result};
-use crate::folder::RunInput;
 use crate::memory::{NUMBER, Need};
-use crate::names::TaskFeaturesName;
+use crate::names::{LogFeatures, TaskFeaturesName};
 use crate::options::{ExperimentOptions, LogOptions, comment};
-use crate::trial::{TargetRelevance, TrialRecord};
+use crate::record::{TargetRelevance, Trial, TrialRecord};
+use crate::run_input::RunInput;
 use crate::watch::Watcher;
 use phi::Features;
-pub use phi::Phi;
 
 /// `[world]` of `kind = "logs"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,7 +48,7 @@ pub(crate) struct Settings {
     targets: Vec<String>,
     /// What functions are linear in.
     #[serde(default)]
-    phi: Phi,
+    phi: LogFeatures,
     /// What is known of tasks: vehicle, axis and wind, or only which one it is.
     #[serde(default)]
     task_features: TaskKnowledge,
@@ -137,10 +136,10 @@ impl WorldSettings for Settings {
     }
 
     fn wants_network(&self) -> bool {
-        self.phi == Phi::Mlp
+        self.phi == LogFeatures::Mlp
     }
 
-    fn build(&self, watch: &Watcher) -> Result<Box<dyn World>> {
+    fn build(&self, watch: &Watcher) -> Result<Setup> {
         let logs = self.read(watch)?;
         if self.targets.is_empty() {
             let names: Vec<String> = logs
@@ -179,19 +178,35 @@ impl WorldSettings for Settings {
         for warning in recorded.warnings() {
             watch.note(&format!("warning: {warning}"));
         }
-        let space = recorded.space_without(&[]).map_err(bad)?;
         let pooled = Pooled {
             worth: self.worth,
             ..features.pooled.clone()
         };
         pooled.validate(features.map.dim()).map_err(bad)?;
-        Ok(Box::new(LogWorld {
-            files: self.files()?,
+        let scenario = Scenario {
+            least_budget: 1,
             pooled,
-            features,
-            recorded,
-            space,
-        }))
+            wants_network: features.network,
+            ..Scenario::new(
+                recorded.space_without(&[]).map_err(bad)?,
+                recorded.task_features().clone(),
+                features.map,
+                recorded
+                    .targets()
+                    .iter()
+                    .map(|&task| target(&recorded, task))
+                    .collect(),
+            )
+        };
+        let recorded = Arc::new(recorded);
+        Ok(Setup {
+            scenario,
+            data: Box::new(LogData {
+                files: self.files()?,
+                recorded: Arc::clone(&recorded),
+            }),
+            presentation: Box::new(LogPresentation(recorded)),
+        })
     }
 }
 
@@ -294,112 +309,43 @@ impl Settings {
     }
 }
 
-/// Recordings, with what is learnt on them.
-struct LogWorld {
-    /// Where they were read from.
-    files: Vec<PathBuf>,
-    recorded: Recorded,
-    features: Features,
-    pooled: Pooled,
-    space: Space,
-}
-
-impl LogWorld {
-    fn target(&self, target: usize) -> &taskscout_logs::RecordedTask {
-        &self.recorded.tasks()[self.recorded.targets()[target]]
-    }
-
-    fn task(&self, task: &Task) -> taskscout::Result<usize> {
-        self.recorded.find(&task.id).ok_or_else(|| {
-            taskscout::Error::State("a task was asked for that no recording has".into())
-        })
-    }
-}
-
-impl World for LogWorld {
-    fn space(&self) -> &Space {
-        &self.space
-    }
-
-    fn space_of(&self, targets: Range<usize>) -> taskscout::Result<Space> {
-        self.recorded
-            .space_without(&self.recorded.targets()[targets])
-    }
-
-    fn task_features(&self) -> &FeatureMap {
-        self.recorded.task_features()
-    }
-
-    fn input_features(&self) -> &FeatureMap {
-        &self.recorded.config().input_features
-    }
-
-    fn targets(&self) -> Vec<WorldTarget> {
-        let known = self.recorded.config().knowledge == TaskKnowledge::Wind;
-        (0..self.recorded.targets().len())
-            .map(|target| WorldTarget {
-                name: Some(self.target(target).name.clone()),
-                truth: None,
-                known: known.then(|| self.target(target).vector().to_vec()),
-            })
-            .collect()
-    }
-
-    fn budget_unit(&self) -> f64 {
-        1.0
-    }
-
-    fn least_budget(&self) -> usize {
-        1
-    }
-
-    fn available(&self, task: &Task) -> Option<usize> {
-        Some(
-            self.recorded
-                .find(&task.id)
-                .map_or(0, |task| self.recorded.tasks()[task].rows),
-        )
-    }
-
-    fn target_rows(&self, target: usize) -> Option<usize> {
-        Some(self.target(target).rows)
-    }
-
-    fn pooled(&self) -> Pooled {
-        self.pooled.clone()
-    }
-
-    fn wants_network(&self) -> bool {
-        self.features.network
-    }
-
-    fn sample(&self, task: &Task, n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.recorded.draw(self.task(task)?, 0, n, 0)
-    }
-
-    /// Rows that the trial has not had yet.
-    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
-        let (task, mut before) = (self.task(&item.task)?, draw.before);
-        for n in batches(item.n) {
-            tell(&self.recorded.draw(task, before, n, draw.seed)?)?;
-            before += n;
-        }
-        Ok(())
-    }
-
-    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.recorded.sample_target(target, n, rng)
-    }
-
-    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        self.recorded.target_loss(target, predictor)
-    }
-
-    fn input_scaling(&self, target: usize) -> Option<InputScaling> {
-        let scaling = self.recorded.scaling(self.recorded.targets()[target]);
-        Some(InputScaling {
+/// What is known of a task that is a target.
+fn target(recorded: &Recorded, task: usize) -> ScenarioTarget {
+    let (own, scaling) = (&recorded.tasks()[task], recorded.scaling(task));
+    let known = recorded.config().knowledge == TaskKnowledge::Wind;
+    ScenarioTarget {
+        name: Some(own.name.clone()),
+        truth: None,
+        known: known.then(|| own.vector().to_vec()),
+        left_out: Some(TaskId::from(own.name.as_str())),
+        rows: Some(own.rows),
+        input_scaling: Some(InputScaling {
             mean: scaling.mean.clone(),
             scale: scaling.scale.clone(),
+        }),
+        names: Names {
+            inputs: recorded.logs().inputs.clone(),
+            outputs: vec![own.axis.clone()],
+        },
+    }
+}
+
+/// Recordings as a source of rows.
+struct LogData {
+    /// Where they were read from.
+    files: Vec<PathBuf>,
+    recorded: Arc<Recorded>,
+}
+
+impl Data for LogData {
+    fn open<'a>(&'a self, _collected: &Path, trial: &Trial) -> taskscout::Result<Open<'a>> {
+        let recorded = self.recorded.as_ref();
+        Ok(Open {
+            source: Box::new(LogSource {
+                recorded,
+                seed: trial.seed,
+            }),
+            judge: Box::new(LastParts(recorded)),
         })
     }
 
@@ -407,18 +353,72 @@ impl World for LogWorld {
         let input = |path: &PathBuf| RunInput::file(path.display().to_string(), path);
         self.files.par_iter().map(input).collect()
     }
+}
 
-    fn names(&self, target: usize) -> Names {
-        Names {
-            inputs: self.recorded.logs().inputs.clone(),
-            outputs: vec![self.target(target).axis.clone()],
+/// The first parts of recordings, in the order of a seed.
+struct LogSource<'a> {
+    recorded: &'a Recorded,
+    seed: u64,
+}
+
+impl LogSource<'_> {
+    fn rows(&self, task: &Task, before: usize, n: usize) -> taskscout::Result<Samples> {
+        let task = self.recorded.find(&task.id).ok_or_else(|| {
+            taskscout::Error::State("a task was asked for that no recording has".into())
+        })?;
+        self.recorded.draw(task, before, n, self.seed)
+    }
+}
+
+impl TaskSource for LogSource<'_> {
+    fn sample(&mut self, task: &Task, n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.rows(task, 0, n)
+    }
+
+    /// Rows that the study has not had yet.
+    fn collect(&mut self, visit: &Visit<'_>, tell: Tell<'_>) -> taskscout::Result<()> {
+        let mut before = visit.before;
+        for n in batches(visit.missing()) {
+            tell(&self.rows(&visit.item.task, before, n)?)?;
+            before += n;
         }
+        Ok(())
+    }
+
+    fn available(&self, task: &Task) -> Option<usize> {
+        let rows = |task: usize| self.recorded.tasks()[task].rows;
+        Some(self.recorded.find(&task.id).map_or(0, rows))
+    }
+}
+
+impl TrialSource for LogSource<'_> {
+    fn sample_target(
+        &mut self,
+        target: usize,
+        n: usize,
+        rng: &mut Rng,
+    ) -> taskscout::Result<Samples> {
+        self.recorded.sample_target(target, n, rng)
     }
 
     fn output_offset(&self, target: usize) -> Vec<f64> {
         vec![self.recorded.offset(self.recorded.targets()[target])]
     }
+}
 
+/// The last parts of the targets, which no learner sees.
+struct LastParts<'a>(&'a Recorded);
+
+impl Judge for LastParts<'_> {
+    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.0.target_loss(target, predictor)
+    }
+}
+
+/// Which recordings help, and how much of the force is explained.
+struct LogPresentation(Arc<Recorded>);
+
+impl Presentation for LogPresentation {
     fn wants_details(&self) -> bool {
         true
     }
@@ -435,14 +435,10 @@ impl World for LogWorld {
         choice: &Choice,
         all_pairs: bool,
     ) -> taskscout::Result<Option<TargetRelevance>> {
-        relevance::of(&self.recorded, study, target, choice, all_pairs).map(Some)
+        relevance::of(&self.0, study, target, choice, all_pairs).map(Some)
     }
 
-    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
-        report::add(&self.recorded, trials, report)
-    }
-
-    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
-        report::remarks(&self.recorded, report)
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<Vec<String>> {
+        report::add(&self.0, trials, report)
     }
 }

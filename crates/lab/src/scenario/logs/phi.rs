@@ -1,67 +1,14 @@
 //! What the forces of logs are linear in.
 
-use serde::{Deserialize, Serialize};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::train::{FeatureSet, Pooled};
+
+use crate::names::LogFeatures;
 
 /// Cosines of each of two wavelengths.
 const COSINES: usize = 40;
 /// Their frequencies, for standardised inputs.
 const FREQUENCIES: [f64; 2] = [0.35, 0.12];
-
-/// Representations by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phi {
-    /// A constant and the inputs.
-    Linear,
-    /// These and all products of two inputs.
-    Quadratic,
-    /// A constant, the inputs and random cosines of them.
-    Fourier,
-    /// A constant, the inputs and a network, learnt from the source tasks.
-    Mlp,
-    /// Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target.
-    #[default]
-    Auto,
-}
-
-impl Phi {
-    /// All of them.
-    pub const ALL: &'static [Self] = &[
-        Self::Linear,
-        Self::Quadratic,
-        Self::Fourier,
-        Self::Mlp,
-        Self::Auto,
-    ];
-
-    /// Its name, as on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Fourier => "fourier",
-            Self::Mlp => "mlp",
-            Self::Auto => "auto",
-        }
-    }
-
-    /// What it is, in a few words.
-    #[must_use]
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Linear => "A constant and the inputs",
-            Self::Quadratic => "These and all products of two inputs",
-            Self::Fourier => "A constant, the inputs and random cosines of them",
-            Self::Mlp => "A constant, the inputs and a network, learnt from the source tasks",
-            Self::Auto => {
-                "Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target"
-            }
-        }
-    }
-}
 
 /// A representation as features in groups.
 #[derive(Debug, Clone)]
@@ -72,7 +19,7 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    pub(crate) fn new(phi: Phi, inputs: usize) -> taskscout::Result<Self> {
+    pub(crate) fn new(phi: LogFeatures, inputs: usize) -> taskscout::Result<Self> {
         let linear = || FeatureMap::polynomial(inputs, 1, true);
         let quadratic = || FeatureMap::polynomial(inputs, 2, true);
         let cosines = || {
@@ -86,17 +33,17 @@ impl Features {
             FeatureMap::stacked(parts.collect::<taskscout::Result<_>>()?)
         };
         let map = match phi {
-            Phi::Linear | Phi::Mlp => linear()?,
-            Phi::Quadratic => quadratic()?,
-            Phi::Fourier => stacked(linear()?)?,
-            Phi::Auto => stacked(quadratic()?)?,
+            LogFeatures::Linear | LogFeatures::Mlp => linear()?,
+            LogFeatures::Quadratic => quadratic()?,
+            LogFeatures::Fourier => stacked(linear()?)?,
+            LogFeatures::Auto => stacked(quadratic()?)?,
         };
         let set = |name: &str, groups: &[usize]| FeatureSet {
             name: name.into(),
             groups: groups.to_vec(),
         };
         let sets = match phi {
-            Phi::Auto => vec![
+            LogFeatures::Auto => vec![
                 set("linear features", &[0, 1]),
                 set("quadratic features", &[0, 1, 2]),
                 set("Fourier features", &[0, 1, 3, 4]),
@@ -110,7 +57,7 @@ impl Features {
                 ..Pooled::default()
             },
             map,
-            network: phi == Phi::Mlp,
+            network: phi == LogFeatures::Mlp,
         })
     }
 }

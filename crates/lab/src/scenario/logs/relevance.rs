@@ -1,19 +1,18 @@
 //! How alike tasks turned out to be, and where the rows came from.
 //!
-//! Two tasks are alike if their forces go up and down together: the correlation of what was learnt of
-//! one and of the other over the inputs of a recording, in magnitude. What is not known counts as
-//! noise: a force learnt on other inputs than those asked about (another vehicle, say) comes with its
-//! doubt, which lowers the correlation. Oracles that know no doubt give the cosine of embeddings.
+//! Two tasks are alike if their forces go up and down together over the inputs of a recording
+//! ([`FunctionValues::similarity`]). Oracles without a posterior give the cosine of embeddings.
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 use taskscout::Result;
 use taskscout::features::apply_row;
+use taskscout::metric::{BasisValues, FunctionValues};
 use taskscout::study::Study;
 use taskscout::train::pooled::Pool;
 use taskscout::train::{Choice, Predictor, PredictorKind};
 use taskscout_logs::Recorded;
 
-use crate::trial::{RelevantTask, TargetRelevance};
+use crate::record::{RelevantTask, TargetRelevance};
 
 /// Rows of a recording that functions are compared on.
 const ROWS: usize = 200;
@@ -110,8 +109,8 @@ fn target_embedding(
 /// What was learnt of a task.
 #[derive(Clone)]
 enum Function<'a> {
-    /// Coefficients on the basis of the pool, with their doubt.
-    Doubted {
+    /// Coefficients on the basis of the pool.
+    Posterior {
         mean: Vec<f64>,
         covariance: Mat<f64>,
     },
@@ -130,7 +129,7 @@ fn functions<'a>(
     let mut functions = vec![Function::Unknown; recorded.tasks().len()];
     for task in pool.tasks() {
         if let Some(index) = recorded.find(&task.task.id) {
-            functions[index] = Function::Doubted {
+            functions[index] = Function::Posterior {
                 mean: task.posterior.mean,
                 covariance: task.posterior.covariance,
             };
@@ -140,10 +139,9 @@ fn functions<'a>(
     functions
 }
 
-/// The functions of all tasks over the inputs of one of them: values around their mean, and the
-/// variance that is doubt.
+/// The functions of all tasks over the inputs of one of them.
 struct Ground {
-    functions: Vec<Option<(Vec<f64>, f64)>>,
+    functions: Vec<Option<FunctionValues>>,
 }
 
 impl Ground {
@@ -172,19 +170,11 @@ impl Ground {
                 Function::Unknown => None,
                 Function::Certain(predictor) => {
                     let values = predictor.predict(view.features.as_ref())?;
-                    Some((centred(values), 0.0))
+                    Some(FunctionValues::certain(values))
                 }
-                Function::Doubted { mean, covariance } => {
-                    let values = view.values.as_ref() * column(mean);
-                    let values = (0..values.nrows()).map(|i| values[(i, 0)]).collect();
-                    let doubt: f64 = (0..covariance.ncols())
-                        .map(|j| {
-                            let rows = 0..covariance.nrows();
-                            rows.map(|i| covariance[(i, j)] * view.moment[(i, j)])
-                                .sum::<f64>()
-                        })
-                        .sum();
-                    Some((centred(values), doubt.max(0.0)))
+                Function::Posterior { mean, covariance } => {
+                    let covariance = covariance.as_ref();
+                    Some(FunctionValues::posterior(&view.basis, mean, covariance))
                 }
             });
         }
@@ -194,17 +184,7 @@ impl Ground {
     /// How alike each task is to one of them.
     fn compare(&self, task: usize) -> Vec<Option<f64>> {
         let own = self.functions[task].as_ref();
-        let alike = |other: &Option<(Vec<f64>, f64)>| {
-            let ((a, doubt_a), (b, doubt_b)) = (own?, other.as_ref()?);
-            let n = a.len() as f64;
-            let mean = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / n;
-            let size = (mean(a, a) + doubt_a) * (mean(b, b) + doubt_b);
-            Some(if size > 0.0 {
-                mean(a, b).abs() / size.sqrt()
-            } else {
-                0.0
-            })
-        };
+        let alike = |other: &Option<FunctionValues>| Some(own?.similarity(other.as_ref()?));
         self.functions.iter().map(alike).collect()
     }
 }
@@ -212,39 +192,15 @@ impl Ground {
 /// Inputs as the recordings of a vehicle see them.
 struct View {
     features: Mat<f64>,
-    /// On the basis of the pool.
-    values: Mat<f64>,
-    /// The covariance of these values.
-    moment: Mat<f64>,
+    /// The basis of the pool.
+    basis: BasisValues,
 }
 
 impl View {
     fn new(pool: &Pool, features: Mat<f64>) -> Result<Self> {
-        let values = pool.values(features.as_ref())?;
-        let n = values.nrows() as f64;
-        let means: Vec<f64> = (0..values.ncols())
-            .map(|j| (0..values.nrows()).map(|i| values[(i, j)]).sum::<f64>() / n)
-            .collect();
-        let around = Mat::from_fn(values.nrows(), values.ncols(), |i, j| {
-            values[(i, j)] - means[j]
-        });
-        let mut moment = around.transpose() * &around;
-        moment *= faer::Scale(1.0 / n);
-        Ok(Self {
-            features,
-            values,
-            moment,
-        })
+        let basis = BasisValues::new(pool.values(features.as_ref())?);
+        Ok(Self { features, basis })
     }
-}
-
-fn column(values: &[f64]) -> MatRef<'_, f64> {
-    MatRef::from_column_major_slice(values, values.len(), 1)
-}
-
-fn centred(values: Vec<f64>) -> Vec<f64> {
-    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-    values.into_iter().map(|value| value - mean).collect()
 }
 
 fn cosine(a: &[f64], b: &[f64]) -> Option<f64> {

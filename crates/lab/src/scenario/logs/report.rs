@@ -6,19 +6,20 @@ use taskscout_logs::Recorded;
 use taskscout_report::{Bar, Bars, ExperimentReport, HeatMap, ReportFigure, ReportTable, percent};
 
 use crate::error::{LabError, Result};
-use crate::trial::{RelevantTask, TrialRecord};
+use crate::record::{RelevantTask, TrialRecord};
 
 /// Tasks that tables and charts show.
 const SHOWN: usize = 10;
 /// The strategy whose rows and model speak of relevance, where it ran.
 const FINDER: &str = "aware";
 
-/// Adds everything, target by target.
+/// Adds everything, target by target. Hands back what the terminal says beside the losses.
 pub(super) fn add(
     recorded: &Recorded,
     trials: &[TrialRecord],
     report: &mut ExperimentReport,
-) -> Result<()> {
+) -> Result<Vec<String>> {
+    let mut remarks = Vec::new();
     let several = recorded.targets().len() > 1;
     for (target, &task) in recorded.targets().iter().enumerate() {
         let name = &recorded.tasks()[task].name;
@@ -27,14 +28,16 @@ pub(super) fn add(
             false => stem.to_owned(),
         };
         add_explained(recorded, target, trials, report)?;
+        let found = mean_relevance(trials, target);
+        if found.tasks.is_empty() {
+            continue;
+        }
+        remarks.push(remark(name, &found));
         let Found {
             tasks: relevant,
             by,
             trials: count,
-        } = mean_relevance(trials, target);
-        if relevant.is_empty() {
-            continue;
-        }
+        } = found;
         with(report, name, "relevant", json!(relevant))?;
         let source = json!({"strategies": by, "trials": count});
         with(report, name, "relevant_by", source)?;
@@ -68,31 +71,22 @@ pub(super) fn add(
     if let Some(figure) = heat_map(recorded, trials) {
         report.figures.push(figure);
     }
-    Ok(())
+    Ok(remarks)
 }
 
-/// What the terminal says beside the losses.
-pub(super) fn remarks(recorded: &Recorded, report: &ExperimentReport) -> Vec<String> {
-    let mut lines = Vec::new();
-    for table in &report.tables {
-        let (Some(target), true) = (&table.target, table.title.starts_with("Most relevant")) else {
-            continue;
-        };
-        let names: Vec<&str> = table
-            .rows
-            .iter()
-            .take(3)
-            .filter_map(|row| row.first().map(String::as_str))
-            .collect();
-        if recorded.tasks().iter().any(|task| task.name == *target) {
-            let source = match found_by(report, target) {
-                Some(by) if by != [FINDER] => format!(" ({})", lower(&means_over(&by))),
-                _ => String::new(),
-            };
-            lines.push(format!("{target}: most like {}{source}", names.join(", ")));
-        }
-    }
-    lines
+/// The recordings that are most like a target, in a line.
+fn remark(target: &str, found: &Found) -> String {
+    let names: Vec<&str> = found
+        .tasks
+        .iter()
+        .take(3)
+        .map(|one| one.task.as_str())
+        .collect();
+    let source = match found.by == [FINDER] {
+        true => String::new(),
+        false => format!(" ({})", lower(&means_over(&found.by))),
+    };
+    format!("{target}: most like {}{source}", names.join(", "))
 }
 
 fn with(
@@ -134,16 +128,6 @@ fn means_over(by: &[String]) -> String {
 /// The same inside a sentence.
 fn lower(sentence: &str) -> String {
     sentence.replacen("Means", "means", 1)
-}
-
-/// The strategies that a target's relevance comes from, as the summary has them.
-fn found_by(report: &ExperimentReport, target: &str) -> Option<Vec<String>> {
-    let summary = &report.summary;
-    let own = summary.targets.iter().find(|own| own.target == target);
-    let extra = own.map_or(&summary.extra, |own| &own.extra);
-    let names = extra.get("relevant_by")?.get("strategies")?.as_array()?;
-    let name = |name: &serde_json::Value| name.as_str().map(str::to_owned);
-    names.iter().map(name).collect()
 }
 
 /// What a trial found, and whose it is.

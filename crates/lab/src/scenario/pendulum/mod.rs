@@ -6,13 +6,15 @@ mod report;
 mod tests;
 mod words;
 
+use std::path::Path;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, Rng, derive};
-use taskscout::space::Space;
-use taskscout::strategy::PlanItem;
+use taskscout::source::{TaskSource, Tell, Visit, batches};
 use taskscout::task::Task;
 use taskscout::train::Predictor;
 use taskscout_models::Names;
@@ -20,14 +22,15 @@ use taskscout_report::ExperimentReport;
 use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures};
 
 use super::{
-    Draw, Tell, World, WorldKind, WorldOption, WorldSettings, WorldTarget, batches, judging,
+    Data, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
+    WorldOption, WorldSettings, judging,
 };
 use crate::error::{LabError, Result};
 use crate::memory::Need;
 use crate::names::TaskFeaturesName;
 use crate::options::ExperimentOptions;
 use crate::parts::{self, attach_features};
-use crate::trial::TrialRecord;
+use crate::record::{Trial, TrialRecord};
 use crate::watch::Watcher;
 
 /// `[world]` of `kind = "pendulum"`.
@@ -94,7 +97,7 @@ impl WorldSettings for Settings {
         judging(Pendulum::TEST_ROWS, &self.input_features).times(self.targets.len() as f64)
     }
 
-    fn build(&self, _watch: &Watcher) -> Result<Box<dyn World>> {
+    fn build(&self, _watch: &Watcher) -> Result<Setup> {
         let bad = |error| LabError::in_table("world", "", error);
         if self.targets.is_empty() {
             let problem = "is empty: name at least one";
@@ -116,7 +119,36 @@ impl WorldSettings for Settings {
             start_range: self.start_range,
         })
         .map_err(bad)?;
-        Ok(Box::new(world))
+        let world = Arc::new(world);
+        Ok(Setup {
+            scenario: self.scenario(&world),
+            data: Box::new(Swings(Arc::clone(&world))),
+            presentation: Box::new(Swings(world)),
+        })
+    }
+}
+
+impl Settings {
+    fn scenario(&self, world: &Pendulum) -> Scenario {
+        let target = |task: &Vec<f64>| ScenarioTarget {
+            name: Some(name(task)),
+            truth: Some(task.clone()),
+            // As `taskscout simulate pendulum` calls them.
+            names: Names {
+                inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
+                outputs: vec!["residual_nm".into()],
+            },
+            ..ScenarioTarget::default()
+        };
+        Scenario {
+            budget_unit: self.input_features.dim() as f64,
+            ..Scenario::new(
+                world.space().clone(),
+                world.task_features().clone(),
+                self.input_features.clone(),
+                self.targets.iter().map(target).collect(),
+            )
+        }
     }
 }
 
@@ -127,71 +159,57 @@ fn name(task: &[f64]) -> String {
     task.iter().map(number).collect::<Vec<_>>().join(",")
 }
 
-impl World for Pendulum {
-    fn space(&self) -> &Space {
-        self.space()
-    }
+/// A pendulum that all trials share.
+struct Swings(Arc<Pendulum>);
 
-    /// As `taskscout simulate pendulum` calls them.
-    fn names(&self, _target: usize) -> Names {
-        Names {
-            inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
-            outputs: vec!["residual_nm".into()],
-        }
+impl Data for Swings {
+    fn open<'a>(&'a self, _collected: &Path, _trial: &Trial) -> taskscout::Result<Open<'a>> {
+        Ok(Open {
+            source: Box::new(Swings(Arc::clone(&self.0))),
+            judge: Box::new(Swings(Arc::clone(&self.0))),
+        })
     }
+}
 
-    fn task_features(&self) -> &FeatureMap {
-        self.task_features()
-    }
-
-    fn input_features(&self) -> &FeatureMap {
-        &self.config().input_features
-    }
-
-    fn targets(&self) -> Vec<WorldTarget> {
-        let target = |task: &Vec<f64>| WorldTarget {
-            name: Some(name(task)),
-            truth: Some(task.clone()),
-            known: None,
-        };
-        self.config().targets.iter().map(target).collect()
-    }
-
-    fn budget_unit(&self) -> f64 {
-        self.config().input_features.dim() as f64
-    }
-
-    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.sample_from(task, n, &mut Motion::default(), rng)
+impl TaskSource for Swings {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        self.0.sample_from(task, n, &mut Motion::default(), rng)
     }
 
     /// One trajectory, whatever the batches.
-    fn collect(&self, item: &PlanItem, draw: Draw, tell: Tell<'_>) -> taskscout::Result<()> {
-        let mut motion = Motion::default();
-        let mut rng = derive(draw.seed, Purpose::Collect, &[draw.round as u64, item.id]);
-        for n in batches(item.n) {
-            tell(&self.sample_from(&item.task, n, &mut motion, &mut rng)?)?;
+    fn collect(&mut self, visit: &Visit<'_>, tell: Tell<'_>) -> taskscout::Result<()> {
+        let (item, mut motion) = (visit.item, Motion::default());
+        let mut rng = derive(visit.seed, Purpose::Collect, &[visit.round as u64, item.id]);
+        for n in batches(visit.missing()) {
+            tell(&self.0.sample_from(&item.task, n, &mut motion, &mut rng)?)?;
         }
         Ok(())
     }
+}
 
-    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.sample_target(target, n, rng)
+impl TrialSource for Swings {
+    fn sample_target(
+        &mut self,
+        target: usize,
+        n: usize,
+        rng: &mut Rng,
+    ) -> taskscout::Result<Samples> {
+        self.0.sample_target(target, n, rng)
     }
+}
 
-    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        self.target_loss(target, predictor)
+impl Judge for Swings {
+    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.0.target_loss(target, predictor)
     }
+}
 
+impl Presentation for Swings {
     fn wants_details(&self) -> bool {
         true
     }
 
-    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<()> {
-        report::add(self, trials, report)
-    }
-
-    fn remarks(&self, report: &ExperimentReport) -> Vec<String> {
-        words::words(report)
+    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<Vec<String>> {
+        report::add(&self.0, trials, report)
     }
 }

@@ -10,24 +10,26 @@ use taskscout_worlds::pendulum::{ControlRun, Pendulum, STARTS, State, TASK_NAMES
 
 use super::control::{self, Controllers, NO_MODEL, Score, TRUE_MODEL};
 use super::name;
+use super::words::{self, FoundTask};
 use crate::error::{LabError, Result};
-use crate::trial::{Contender, ORACLE, TargetDetails, TrialRecord};
+use crate::record::{Contender, ORACLE, TargetDetails, TrialRecord};
 
 /// The strategy whose finds stand for the experiment.
 const FINDER: &str = "aware";
 /// The title of the table of control errors.
-pub(super) const CONTROL: &str = "Control";
+const CONTROL: &str = "Control";
 /// The start that pictures show.
 const SHOWN: State = STARTS[0];
 /// Points of a run that pictures show: more than a curve can tell apart.
 const POINTS: usize = 400;
 
-/// Adds everything, target by target.
+/// Adds everything, target by target. Hands back what the terminal says beside the losses.
 pub(super) fn add(
     world: &Pendulum,
     trials: &[TrialRecord],
     report: &mut ExperimentReport,
-) -> Result<()> {
+) -> Result<Vec<String>> {
+    let mut remarks = Vec::new();
     for (index, truth) in world.config().targets.iter().enumerate() {
         let target = Target {
             world,
@@ -41,11 +43,16 @@ pub(super) fn add(
         if target.own().next().is_none() {
             continue;
         }
-        target.add_identified(report)?;
+        let found = target.add_identified(report)?;
         target.add_path(report);
-        target.add_control(report)?;
+        let scores = target.add_control(report)?;
+        let lines = found
+            .iter()
+            .map(words::found)
+            .chain([words::control(&scores)]);
+        remarks.extend(lines.map(|line| format!("target {}: {line}", target.name)));
     }
-    Ok(())
+    Ok(remarks)
 }
 
 /// One target and all trials.
@@ -109,12 +116,11 @@ impl<'a> Target<'a> {
     }
 
     /// The parameters found by the finder, seed by seed.
-    fn add_identified(&self, report: &mut ExperimentReport) -> Result<()> {
+    fn add_identified(&self, report: &mut ExperimentReport) -> Result<Option<FoundTask>> {
         let Some(finder) = self.finder() else {
-            return Ok(());
+            return Ok(None);
         };
-        let mut found = Vec::new();
-        let (mut held, mut counted) = (0, 0);
+        let (mut found, mut seeds, mut held) = (Vec::new(), Vec::new(), 0);
         for (record, details) in self.own() {
             let last = details
                 .rounds
@@ -123,21 +129,26 @@ impl<'a> Target<'a> {
             let Some(last) = last.filter(|_| record.trial.contender.to_string() == finder) else {
                 continue;
             };
-            counted += 1;
+            seeds.push(last.w.clone());
             held += usize::from(self.holds(&last.low, &last.high));
             found.push(json!({
                 "seed": record.trial.seed, "w": last.w, "low": last.low, "high": last.high,
             }));
         }
-        if counted == 0 {
-            return Ok(());
+        if seeds.is_empty() {
+            return Ok(None);
         }
         self.with(report, "identified", Value::Array(found))?;
         self.with(
             report,
             "identified_by",
-            json!({ "strategy": finder, "held": held, "of": counted, "confidence": 0.9 }),
-        )
+            json!({ "strategy": finder, "held": held, "of": seeds.len(), "confidence": 0.9 }),
+        )?;
+        Ok(Some(FoundTask {
+            by: finder,
+            seeds,
+            held,
+        }))
     }
 
     /// Whether a box holds all parameters of the truth, rounding apart.
@@ -212,7 +223,7 @@ impl<'a> Target<'a> {
     }
 
     /// What the models are worth to a controller.
-    fn add_control(&self, report: &mut ExperimentReport) -> Result<()> {
+    fn add_control(&self, report: &mut ExperimentReport) -> Result<Vec<(String, Score)>> {
         let environment = self.world.target_environment(self.index)?;
         let features = &self.world.config().input_features;
         let controllers = self.controllers();
@@ -224,7 +235,7 @@ impl<'a> Target<'a> {
         let runs = control::runs(environment, features, &controllers, SHOWN);
         report.figures.push(self.angles(&runs));
         report.figures.push(self.portraits(&runs));
-        Ok(())
+        Ok(scores)
     }
 
     /// The angle over time under each controller.
@@ -333,7 +344,7 @@ impl<'a> Target<'a> {
             title: CONTROL.into(),
             head: [
                 "model",
-                "mean |θ| (rad)",
+                words::MEAN_ANGLE,
                 "over true f",
                 "rms of (θ, θ̇)",
                 "mean |θ|, last 10 s",
@@ -347,7 +358,7 @@ impl<'a> Target<'a> {
 }
 
 /// A number of the table; a dash where there is none.
-fn decimals(value: f64) -> String {
+pub(super) fn decimals(value: f64) -> String {
     match value.is_finite() {
         true => format!("{value:.4}"),
         false => "–".into(),

@@ -9,7 +9,7 @@ use taskscout_report::{ExperimentReport, ResultRow};
 use taskscout_worlds::pendulum::{Environment, Pendulum, PendulumConfig, TaskFeatures};
 
 use super::{control, name, report};
-use crate::trial::{Contender, Serves, TargetDetails, Trial, TrialDetails, TrialRecord};
+use crate::record::{Contender, Serves, TargetDetails, Trial, TrialDetails, TrialRecord};
 
 const TARGETS: [[f64; 5]; 3] = [
     [0.0, 0.0, 1.0, 0.5, 0.0],

@@ -1,50 +1,22 @@
-//! What a terminal says of the pendulum's targets: the parameters found, and what models are worth.
+//! What a terminal says of the pendulum's targets: the parameters found, and how models control it.
 
-use std::collections::BTreeMap;
+use super::control::Score;
+use super::report::decimals;
 
-use serde_json::Value;
-use taskscout_report::ExperimentReport;
-
-use super::report::CONTROL;
-
-/// A line on what was found of each target, and one on its control errors where there are any.
-pub(super) fn words(report: &ExperimentReport) -> Vec<String> {
-    let summary = &report.summary;
-    let mut targets: Vec<(&str, &BTreeMap<String, Value>)> = Vec::new();
-    targets.extend(
-        summary
-            .target
-            .iter()
-            .map(|name| (name.as_str(), &summary.extra)),
-    );
-    let several = summary.targets.iter();
-    targets.extend(several.map(|own| (own.target.as_str(), &own.extra)));
-    let mut lines = Vec::new();
-    for (target, entries) in targets {
-        lines.extend(found(entries).map(|found| format!("target {target}: {found}")));
-        lines.extend(control(report, target).map(|control| format!("target {target}: {control}")));
-    }
-    lines
+/// The parameters that were found of a target.
+pub(super) struct FoundTask {
+    /// The strategy that found them.
+    pub(super) by: String,
+    /// The best guess, seed by seed.
+    pub(super) seeds: Vec<Vec<f64>>,
+    /// Seeds whose region holds the truth.
+    pub(super) held: usize,
 }
 
 /// `identified by aware as w = (…)`, mean and spread over seeds.
-fn found(entries: &BTreeMap<String, Value>) -> Option<String> {
-    let by = entries.get("identified_by")?;
-    let one = |found: &Value| -> Option<Vec<f64>> {
-        found
-            .get("w")?
-            .as_array()?
-            .iter()
-            .map(Value::as_f64)
-            .collect()
-    };
-    let seeds: Vec<Vec<f64>> = entries
-        .get("identified")?
-        .as_array()?
-        .iter()
-        .map(one)
-        .collect::<Option<_>>()?;
-    let parameters = 0..seeds.first()?.len();
+pub(super) fn found(found: &FoundTask) -> String {
+    let FoundTask { by, seeds, held } = found;
+    let parameters = 0..seeds.first().map_or(0, Vec::len);
     let parameter = |index: usize| {
         let values = seeds.iter().filter_map(|w| w.get(index).copied());
         spread(&values.collect::<Vec<f64>>())
@@ -54,13 +26,11 @@ fn found(entries: &BTreeMap<String, Value>) -> Option<String> {
         1 => "1 seed".to_owned(),
         n => format!("mean and deviation over {n} seeds"),
     };
-    Some(format!(
-        "identified by {} as w = ({}), {over}; the truth lies in {} of {} regions",
-        by.get("strategy")?.as_str()?,
+    format!(
+        "identified by {by} as w = ({}), {over}; the truth lies in {held} of {} regions",
         w.join(", "),
-        by.get("held")?,
-        by.get("of")?
-    ))
+        seeds.len()
+    )
 }
 
 /// `0.51 ± 0.02`: the mean and the standard deviation of several values.
@@ -74,81 +44,56 @@ fn spread(values: &[f64]) -> String {
     format!("{mean:.2} ± {:.2}", (squares / (count - 1.0)).sqrt())
 }
 
-/// The first column of the table of control errors.
-fn control(report: &ExperimentReport, target: &str) -> Option<String> {
-    let own = |table: &&taskscout_report::ReportTable| {
-        table.title == CONTROL && table.target.as_deref() == Some(target)
-    };
-    let table = report.tables.iter().find(own)?;
-    let cell = |row: &Vec<String>| Some(format!("{} {}", row.first()?, row.get(1)?));
-    let cells: Vec<String> = table.rows.iter().filter_map(cell).collect();
-    Some(format!(
-        "control, {}: {}",
-        table.head.get(1)?,
-        cells.join(", ")
-    ))
+/// What the mean angle is called, here and in tables.
+pub(super) const MEAN_ANGLE: &str = "mean |θ| (rad)";
+
+/// The mean angle under each controller.
+pub(super) fn control(scores: &[(String, Score)]) -> String {
+    let one = |(name, score): &(String, Score)| format!("{name} {}", decimals(score.mean_angle));
+    let all: Vec<String> = scores.iter().map(one).collect();
+    format!("control, {MEAN_ANGLE}: {}", all.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
-
     use super::*;
-    use serde_json::json;
-    use taskscout_report::{ReportTable, ResultRow};
 
-    fn report(targets: &[&str]) -> ExperimentReport {
-        let row = |target: &&str| ResultRow {
-            strategy: "aware".into(),
-            target: Some((*target).to_owned()),
-            returned_loss: Some(1.0),
-            ..ResultRow::default()
+    #[test]
+    fn what_was_found_has_a_mean_and_a_spread() {
+        let two = FoundTask {
+            by: "aware".into(),
+            seeds: vec![vec![0.5, -1.0], vec![0.7, -1.0]],
+            held: 1,
         };
-        let rows = targets.iter().map(row).collect();
-        ExperimentReport::new(rows, json!({}), json!({})).unwrap()
-    }
-
-    #[test]
-    fn every_target_has_its_lines() {
-        let mut two = report(&["calm", "windy"]);
-        let by = json!({"strategy": "aware", "held": 1, "of": 2, "confidence": 0.9});
-        let seeds = json!([{"seed": 0, "w": [0.5, -1.0]}, {"seed": 1, "w": [0.7, -1.0]}]);
-        let summary = two.summary.clone();
-        let summary = summary.with_target("windy", "identified", seeds).unwrap();
-        two.summary = summary.with_target("windy", "identified_by", by).unwrap();
-        two.tables.push(ReportTable {
-            target: Some("calm".into()),
-            title: CONTROL.into(),
-            head: vec!["model".into(), "mean |θ| (rad)".into()],
-            rows: vec![
-                vec!["no model".into(), "0.5".into()],
-                vec!["true f".into(), "0.1".into()],
-            ],
-            caption: String::new(),
-        });
         assert_eq!(
-            words(&two),
-            [
-                "target calm: control, mean |θ| (rad): no model 0.5, true f 0.1",
-                "target windy: identified by aware as w = (0.60 ± 0.14, -1.00 ± 0.00), mean and \
-                 deviation over 2 seeds; the truth lies in 1 of 2 regions",
-            ]
+            found(&two),
+            "identified by aware as w = (0.60 ± 0.14, -1.00 ± 0.00), mean and deviation over 2 seeds; \
+             the truth lies in 1 of 2 regions"
         );
+        let one = FoundTask {
+            seeds: vec![vec![0.25]],
+            ..two
+        };
+        assert!(found(&one).contains("as w = (0.25), 1 seed;"));
     }
 
     #[test]
-    fn one_seed_has_no_spread_and_nothing_found_no_line() {
-        let mut one = report(&["calm"]);
-        assert!(words(&one).is_empty());
-        one.summary = one
-            .summary
-            .with("identified", json!([{"seed": 0, "w": [0.25]}]))
-            .with(
-                "identified_by",
-                json!({"strategy": "aware", "held": 1, "of": 1}),
-            );
-        let said = words(&one);
-        assert_eq!(said.len(), 1);
-        assert!(said[0].contains("as w = (0.25), 1 seed;"), "{said:?}");
+    fn controllers_stand_in_their_order() {
+        let score = |mean_angle: f64| Score {
+            mean_angle,
+            ..Score::default()
+        };
+        let scores = [
+            ("no model".to_owned(), score(0.5)),
+            ("true f".to_owned(), score(0.1)),
+        ];
+        assert_eq!(
+            control(&scores),
+            format!(
+                "control, mean |θ| (rad): no model {}, true f {}",
+                decimals(0.5),
+                decimals(0.1)
+            )
+        );
     }
 }

@@ -16,35 +16,30 @@ use taskscout::Error;
 use taskscout::data::{Columns, Samples};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
-use taskscout::space::Space;
+use taskscout::source::TaskSource;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
-use taskscout_models::Names;
 use taskscout_worlds::program::{Listener, Program, Request, Session, seed};
 
 pub(super) use settings::Settings;
 use settings::TargetSettings;
 
-use super::{World, WorldTarget};
+use super::{Data, Judge, Open, Presentation, TrialSource};
 use crate::error::Result;
-use crate::folder::RunInput;
-use crate::trial::Trial;
+use crate::record::Trial;
+use crate::run_input::RunInput;
 use crate::watch::Watcher;
 
 /// Spreads that an input may lie from zero before the squares of features keep few digits of it.
 const FARTHEST: f64 = 1e6;
 
-/// The program as a world: for all trials, or, once opened, for one of them.
-struct ProgramWorld {
-    common: Arc<Common>,
-    talk: Option<Talk>,
-}
+/// The program, which all trials share.
+struct Programs(Arc<Common>);
 
 /// What trials share.
 struct Common {
     settings: Settings,
     program: Program,
-    task_features: FeatureMap,
     /// The rows that predictors are judged on, target by target, once they are there.
     tests: Vec<Mutex<Option<Arc<TestRows>>>>,
     /// Whether the user has been told of inputs that are far from zero.
@@ -53,11 +48,20 @@ struct Common {
     watch: Watcher,
 }
 
-/// What a trial has of its own.
-struct Talk {
-    session: Mutex<Session>,
-    /// What is taken off each output, once the first target samples are there.
-    offset: OnceLock<Vec<f64>>,
+/// A trial's own process.
+struct Conversation {
+    common: Arc<Common>,
+    session: Session,
+    offset: Arc<Offset>,
+}
+
+/// What is taken off each output of a trial, once its first target samples are there.
+struct Offset(OnceLock<Vec<f64>>);
+
+/// Rows of the program that no learner sees.
+struct TestJudge {
+    common: Arc<Common>,
+    offset: Arc<Offset>,
     /// Where journals lie.
     collected: PathBuf,
 }
@@ -137,29 +141,28 @@ fn journal_name(stem: &str) -> String {
     format!("{stem}.jsonl")
 }
 
-impl ProgramWorld {
-    fn talk(&self) -> taskscout::Result<&Talk> {
-        self.talk.as_ref().ok_or_else(|| {
-            Error::State("a program answers within a trial only: open the world first".into())
-        })
+impl Offset {
+    /// Nothing before the first target samples.
+    fn get(&self, outputs: usize) -> Vec<f64> {
+        let known = self.0.get().cloned();
+        known.unwrap_or_else(|| vec![0.0; outputs])
+    }
+}
+
+impl Conversation {
+    fn ask(&mut self, request: &Request) -> taskscout::Result<Samples> {
+        self.common.ask(&mut self.session, request)
     }
 
-    fn ask(&self, request: &Request) -> taskscout::Result<Samples> {
-        let session = &self.talk()?.session;
-        let mut session = session.lock().unwrap_or_else(PoisonError::into_inner);
-        self.common.ask(&mut session, request)
-    }
-
-    /// What is taken off each output: nothing before the first target samples.
     fn offset(&self) -> Vec<f64> {
-        let known = self.talk.as_ref().and_then(|talk| talk.offset.get());
-        known.cloned().unwrap_or_else(|| vec![0.0; self.outputs()])
+        self.offset.get(self.common.settings.outputs.count())
     }
 
     /// Looks at the first target samples of a trial.
-    fn look(&self, samples: &Samples) -> taskscout::Result<()> {
-        let (features, outputs) = (self.input_features(), self.outputs());
-        self.talk()?.offset.get_or_init(|| {
+    fn look(&self, samples: &Samples) {
+        let settings = &self.common.settings;
+        let (features, outputs) = (&settings.input_features, settings.outputs.count());
+        self.offset.0.get_or_init(|| {
             let columns = Columns::of(outputs, || samples.outputs().chunks_exact(outputs));
             let offset = |output| match has_constant(features) {
                 true => columns.offset(output),
@@ -168,7 +171,7 @@ impl ProgramWorld {
             (0..outputs).map(offset).collect()
         });
         if matches!(features, FeatureMap::Standardised(_)) {
-            return Ok(());
+            return;
         }
         let width = samples.input_dim();
         let columns = Columns::of(width, || samples.inputs().chunks_exact(width));
@@ -180,7 +183,6 @@ impl ProgramWorld {
                 ));
             }
         }
-        Ok(())
     }
 
     /// Outputs without the offset.
@@ -204,84 +206,32 @@ fn has_constant(features: &FeatureMap) -> bool {
     pairs.any(|(a, b)| (a - b).abs() <= 0.0 && a.abs() > 0.0)
 }
 
-impl World for ProgramWorld {
-    fn space(&self) -> &Space {
-        &self.common.settings.space
-    }
-
-    fn task_features(&self) -> &FeatureMap {
-        &self.common.task_features
-    }
-
-    fn input_features(&self) -> &FeatureMap {
-        &self.common.settings.input_features
-    }
-
-    fn outputs(&self) -> usize {
-        self.common.settings.outputs.count()
-    }
-
-    fn names(&self, _target: usize) -> Names {
-        Names {
-            inputs: Vec::new(),
-            outputs: self.common.settings.outputs.names().to_vec(),
-        }
-    }
-
-    fn targets(&self) -> Vec<WorldTarget> {
-        let target = |target: &TargetSettings| WorldTarget {
-            name: Some(target.name.clone()),
-            truth: target.task.clone(),
-            known: None,
-        };
-        self.common.settings.targets.iter().map(target).collect()
-    }
-
-    fn budget_unit(&self) -> f64 {
-        self.input_features().dim() as f64
-    }
-
-    fn sample(&self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        let samples = self.ask(&Request {
-            target: None,
-            task: Some(task.to_vec()),
-            count: n,
-            seed: seed(rng),
+impl Data for Programs {
+    fn open<'a>(&'a self, collected: &Path, trial: &Trial) -> taskscout::Result<Open<'a>> {
+        std::fs::create_dir_all(collected).map_err(|error| {
+            Error::io(
+                format!("making the folder {}", collected.display()),
+                format!("{error}; give another --out"),
+            )
         })?;
-        self.without_offset(samples)
-    }
-
-    fn sample_target(&self, target: usize, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
-        let samples = self.ask(&self.common.of_target(target, n, rng))?;
-        self.look(&samples)?;
-        self.without_offset(samples)
-    }
-
-    fn output_offset(&self, _target: usize) -> Vec<f64> {
-        self.offset()
-    }
-
-    /// On rows of the program, whose labels have whatever noise the program gives them; of several outputs
-    /// the mean.
-    fn target_loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        let rows = self.common.test_rows(target, &self.talk()?.collected)?;
-        let predictions = predictor.predict(rows.features.as_ref())?;
-        let offset = self.offset();
-        let labels = rows.labels.iter().zip(offset.iter().cycle());
-        let errors = predictions.iter().zip(labels);
-        let total: f64 = errors
-            .map(|(a, (b, offset))| (a - (b - offset)).powi(2))
-            .sum();
-        Ok(total / rows.labels.len() as f64)
-    }
-
-    fn wants_details(&self) -> bool {
-        true
+        let offset = Arc::new(Offset(OnceLock::new()));
+        Ok(Open {
+            source: Box::new(Conversation {
+                common: Arc::clone(&self.0),
+                session: self.0.session(collected, &trial.file_stem())?,
+                offset: Arc::clone(&offset),
+            }),
+            judge: Box::new(TestJudge {
+                common: Arc::clone(&self.0),
+                offset,
+                collected: collected.to_owned(),
+            }),
+        })
     }
 
     /// The command, and the files that it names.
     fn made_from(&self) -> Result<Vec<RunInput>> {
-        let program = &self.common.program;
+        let program = &self.0.program;
         let command = RunInput::text("`source.command`", &program.command_line());
         let files = program.files().into_iter();
         // A file that is named but not there yet is one that the program writes.
@@ -299,30 +249,63 @@ impl World for ProgramWorld {
         let stems = std::iter::once(trial.file_stem()).chain(tests);
         stems.map(|stem| journal_name(&stem)).collect()
     }
+}
 
-    fn open(&self, collected: &Path, trial: &str) -> taskscout::Result<Option<Box<dyn World>>> {
-        std::fs::create_dir_all(collected).map_err(|error| {
-            Error::io(
-                format!("making the folder {}", collected.display()),
-                format!("{error}; give another --out"),
-            )
+impl TaskSource for Conversation {
+    fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> taskscout::Result<Samples> {
+        let samples = self.ask(&Request {
+            target: None,
+            task: Some(task.to_vec()),
+            count: n,
+            seed: seed(rng),
         })?;
-        let session = self.common.session(collected, trial)?;
-        Ok(Some(Box::new(Self {
-            common: Arc::clone(&self.common),
-            talk: Some(Talk {
-                session: Mutex::new(session),
-                offset: OnceLock::new(),
-                collected: collected.to_owned(),
-            }),
-        })))
+        self.without_offset(samples)
+    }
+}
+
+impl TrialSource for Conversation {
+    fn sample_target(
+        &mut self,
+        target: usize,
+        n: usize,
+        rng: &mut Rng,
+    ) -> taskscout::Result<Samples> {
+        let request = self.common.of_target(target, n, rng);
+        let samples = self.ask(&request)?;
+        self.look(&samples);
+        self.without_offset(samples)
     }
 
-    fn close(&self) -> taskscout::Result<()> {
-        let Some(talk) = &self.talk else {
-            return Ok(());
-        };
-        let mut session = talk.session.lock().unwrap_or_else(PoisonError::into_inner);
-        session.close()
+    fn output_offset(&self, _target: usize) -> Vec<f64> {
+        self.offset()
+    }
+
+    fn close(&mut self) -> taskscout::Result<()> {
+        self.session.close()
+    }
+}
+
+impl Judge for TestJudge {
+    /// On rows of the program, whose labels have whatever noise the program gives them; of several outputs
+    /// the mean.
+    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        let rows = self.common.test_rows(target, &self.collected)?;
+        let predictions = predictor.predict(rows.features.as_ref())?;
+        let offset = self.offset.get(self.common.settings.outputs.count());
+        let labels = rows.labels.iter().zip(offset.iter().cycle());
+        let errors = predictions.iter().zip(labels);
+        let total: f64 = errors
+            .map(|(a, (b, offset))| (a - (b - offset)).powi(2))
+            .sum();
+        Ok(total / rows.labels.len() as f64)
+    }
+}
+
+/// Programs are judged as all tasks with parameters are.
+struct Details;
+
+impl Presentation for Details {
+    fn wants_details(&self) -> bool {
+        true
     }
 }

@@ -9,15 +9,16 @@ use taskscout::Error;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
+use taskscout_models::Names;
 use taskscout_worlds::program::Program;
 
-use super::{Common, ProgramWorld};
+use super::{Common, Details, Programs};
 use crate::error::{LabError, Result};
 use crate::memory::Need;
 use crate::options::ExperimentOptions;
 use crate::parts::{self, attach_features, attach_space};
+use crate::scenario::{Scenario, ScenarioTarget, Setup, WorldOption, WorldSettings, judging};
 use crate::watch::Watcher;
-use crate::world::{World, WorldOption, WorldSettings, judging};
 
 /// The longest time-out: a day.
 const LONGEST_S: f64 = 86_400.0;
@@ -38,7 +39,7 @@ pub(crate) struct Settings {
     pub(super) input_features: FeatureMap,
     /// Where source tasks live.
     #[serde(deserialize_with = "parts::space")]
-    pub(super) space: Space,
+    space: Space,
     /// `ψ_W`; a task's parameters if not given.
     #[serde(
         default,
@@ -188,7 +189,7 @@ impl Settings {
         Ok(())
     }
 
-    fn world(&self, watch: &Watcher) -> taskscout::Result<ProgramWorld> {
+    fn scenario(&self) -> taskscout::Result<Scenario> {
         self.check()?;
         self.input_features.check_ready()?;
         let task_features = match &self.task_features {
@@ -196,6 +197,28 @@ impl Settings {
             None => FeatureMap::identity(self.space.dim())?,
         };
         task_features.check_ready()?;
+        let target = |target: &TargetSettings| ScenarioTarget {
+            name: Some(target.name.clone()),
+            truth: target.task.clone(),
+            names: Names {
+                inputs: Vec::new(),
+                outputs: self.outputs.names().to_vec(),
+            },
+            ..ScenarioTarget::default()
+        };
+        Ok(Scenario {
+            outputs: self.outputs.count(),
+            budget_unit: self.input_features.dim() as f64,
+            ..Scenario::new(
+                self.space.clone(),
+                task_features,
+                self.input_features.clone(),
+                self.targets.iter().map(target).collect(),
+            )
+        })
+    }
+
+    fn programs(&self, watch: &Watcher) -> taskscout::Result<Programs> {
         let program = Program::new(
             self.command.clone(),
             &self.folder,
@@ -203,18 +226,13 @@ impl Settings {
             self.input_features.input_dim(),
         )?
         .with_outputs(self.outputs.count())?;
-        let common = Common {
+        Ok(Programs(Arc::new(Common {
             program,
-            task_features,
             tests: self.targets.iter().map(|_| Mutex::default()).collect(),
             warned: OnceLock::new(),
             watch: watch.clone(),
             settings: self.clone(),
-        };
-        Ok(ProgramWorld {
-            common: Arc::new(common),
-            talk: None,
-        })
+        })))
     }
 }
 
@@ -258,10 +276,14 @@ impl WorldSettings for Settings {
         judging(self.test_rows, &self.input_features).times(self.targets.len() as f64)
     }
 
-    fn build(&self, watch: &Watcher) -> Result<Box<dyn World>> {
-        let world = self
-            .world(watch)
-            .map_err(|error| LabError::in_table("source", "", error))?;
-        Ok(Box::new(world))
+    fn build(&self, watch: &Watcher) -> Result<Setup> {
+        let bad = |error| LabError::in_table("source", "", error);
+        let scenario = self.scenario().map_err(bad)?;
+        let programs = self.programs(watch).map_err(bad)?;
+        Ok(Setup {
+            scenario,
+            data: Box::new(programs),
+            presentation: Box::new(Details),
+        })
     }
 }

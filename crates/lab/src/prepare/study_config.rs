@@ -1,0 +1,57 @@
+//! The study that a strategy of an experiment runs as.
+
+use taskscout::features::Features as _;
+use taskscout::strategy::{StrategyConfig, StrategyKind};
+use taskscout::study::{Collection, StudyConfig};
+use taskscout::target::Target;
+
+use super::{Prepared, oracle};
+use crate::strategy_run::StrategyRun;
+
+/// The study that a strategy runs as, for some of the world's targets.
+pub(crate) fn study_config(
+    prepared: &Prepared,
+    run: &StrategyRun,
+    targets: std::ops::Range<usize>,
+    seed: u64,
+) -> taskscout::Result<StudyConfig> {
+    let (scenario, learner) = (&prepared.scenario, &prepared.config.learner);
+    let own = &prepared.config.own;
+    let hidden = |target: usize| {
+        let own = &scenario.targets[target];
+        let name = own.name.as_deref().unwrap_or("target");
+        match &own.known {
+            Some(task) => Target::known(name, task.clone()),
+            None => Target::unknown(name),
+        }
+    };
+    let (kind, save_task) = match *run {
+        StrategyRun::BuiltIn { kind, save_task } => (kind, save_task),
+        // A registered one plans in its place.
+        StrategyRun::Own(_) => (StrategyKind::Passive, false),
+    };
+    Ok(StudyConfig {
+        space: scenario.space_for(targets.clone())?,
+        task_features: scenario.task_features.clone(),
+        input_features: scenario.input_features.clone(),
+        outputs: scenario.outputs,
+        targets: targets.map(hidden).collect(),
+        k: learner.k,
+        strategy: StrategyConfig {
+            kind: learner.strategy(kind),
+            save_task,
+            explore_criterion: learner.explore_criterion,
+            exploit_criterion: learner.exploit_criterion,
+            split: learner.split(),
+            exploit: learner.exploit(scenario.task_features.is_identity()),
+            given: learner.given,
+        },
+        own_strategy: own.strategy(run).cloned(),
+        warm_up: prepared.rounds.warm_up,
+        stable_model: learner.stable_model,
+        oracle: oracle::build(learner, own, scenario)?,
+        identify: learner.identify(),
+        collection: Collection::default(),
+        seed,
+    })
+}
