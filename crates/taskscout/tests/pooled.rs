@@ -377,7 +377,10 @@ fn settings_that_do_not_fit_are_named() {
             ..oracle()
         }
     };
-    let worth = |worth| Pooled { worth, ..oracle() };
+    let counting = |effective_rows| Pooled {
+        effective_rows,
+        ..oracle()
+    };
     for (oracle, expected) in [
         (
             Pooled {
@@ -389,9 +392,9 @@ fn settings_that_do_not_fit_are_named() {
         (bad(&[]), "`odd` with groups []"),
         (bad(&[1, 0]), "`odd` with groups [1, 0]"),
         (bad(&[3]), "name some of the 3 groups"),
-        (worth(0.0), "`worth` is 0"),
-        (worth(f64::INFINITY), "`worth` is inf"),
-        (worth(f64::NAN), "`worth` is NaN"),
+        (counting(0.0), "`worth` is 0"),
+        (counting(f64::INFINITY), "`worth` is inf"),
+        (counting(f64::NAN), "`worth` is NaN"),
     ] {
         let message = oracle.validate(D).unwrap_err().to_string();
         assert!(message.contains(expected), "{message}");

@@ -56,8 +56,8 @@ pub(crate) struct Settings {
     #[serde(default = "train_share")]
     train_share: f64,
     /// Rows past which more of the same task tell little new.
-    #[serde(default = "worth")]
-    worth: f64,
+    #[serde(rename = "worth", default = "effective_rows")]
+    effective_rows: f64,
     /// Leave bad rows out.
     #[serde(default)]
     skip_bad_rows: bool,
@@ -82,8 +82,8 @@ fn train_share() -> f64 {
     0.6
 }
 
-fn worth() -> f64 {
-    Pooled::default().worth
+fn effective_rows() -> f64 {
+    Pooled::default().effective_rows
 }
 
 impl WorldSettings for Settings {
@@ -179,7 +179,7 @@ impl WorldSettings for Settings {
             watch.note(&format!("warning: {warning}"));
         }
         let pooled = Pooled {
-            worth: self.worth,
+            effective_rows: self.effective_rows,
             ..features.pooled.clone()
         };
         pooled.validate(features.map.dim()).map_err(bad)?;

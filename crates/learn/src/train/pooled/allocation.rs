@@ -186,7 +186,7 @@ impl TargetFamily {
             }],
             target: features.iter().map(|&i| target[i]).collect(),
             features,
-            effective_rows: super::Pooled::default().worth,
+            effective_rows: super::Pooled::default().effective_rows,
         }
     }
 

@@ -69,10 +69,10 @@ pub struct Pooled {
     /// taken; all groups if empty.
     pub sets: Vec<FeatureSet>,
     /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
-    /// `n / (1 + n / worth)`.
+    /// `n / (1 + n / effective_rows)`.
     /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
-    #[serde(alias = "effective_rows")]
-    pub worth: f64,
+    #[serde(rename = "worth", alias = "effective_rows")]
+    pub effective_rows: f64,
 }
 
 impl Default for Pooled {
@@ -80,7 +80,7 @@ impl Default for Pooled {
         Self {
             groups: Vec::new(),
             sets: Vec::new(),
-            worth: 150.0,
+            effective_rows: 150.0,
         }
     }
 }
@@ -100,10 +100,13 @@ impl Pooled {
                 ),
             ));
         }
-        if !(self.worth > 0.0 && self.worth.is_finite()) {
+        if !(self.effective_rows > 0.0 && self.effective_rows.is_finite()) {
             return Err(Error::setting(
                 "worth",
-                format!("is {}: give a finite number of rows above 0", self.worth),
+                format!(
+                    "is {}: give a finite number of rows above 0",
+                    self.effective_rows
+                ),
             ));
         }
         let count = self.groups.len().max(1);
@@ -173,7 +176,13 @@ impl Pooled {
         for (name, basis) in bases {
             let fit = |output| {
                 let of_output = (basis.clone(), output);
-                Pool::fit(data, &tasks, of_output, self.worth, Families::OfTargets)
+                Pool::fit(
+                    data,
+                    &tasks,
+                    of_output,
+                    self.effective_rows,
+                    Families::OfTargets,
+                )
             };
             let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;

@@ -120,7 +120,7 @@ impl Pooled {
             }
             Ok::<_, Error>(total.of_output(output))
         };
-        let weight = row_weight(data.target_rows(target), self.worth);
+        let weight = row_weight(data.target_rows(target), self.effective_rows);
         let held_out = folds.iter().map(|&fold| {
             let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
             HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)
