@@ -127,7 +127,7 @@ fn check_target(part: &Value, seeds: usize) {
         assert!(score["rms"].as_f64().unwrap() > 0.0, "{name}");
         assert!(score["settled_angle"].is_number(), "{name}");
     }
-    assert!(part["control"].get("oracle").is_none());
+    assert!(part["control"].get("target-data").is_none());
     let settled = |name: &str| part["control"][name]["settled_angle"].as_f64().unwrap();
     assert!(settled("true-f") < 1e-3);
 }
@@ -145,14 +145,14 @@ fn one_target_is_reported_at_the_top() {
     }
     let out = scratch.path("out");
     let rows = results(&out);
-    // 2 seeds × (2 strategies and the oracle × 5 rounds + target-only).
+    // 2 seeds × (2 strategies and target-data × 5 rounds + target-only).
     assert_eq!(rows.len(), 2 * (3 * 5 + 1));
     assert!(rows.iter().all(|row| row.target.as_deref() == Some(CALM)));
     let summary = summary(&out);
     assert!(summary.get("targets").is_none());
     assert_eq!(summary["target"], CALM);
     let strategies: Vec<&String> = summary["strategies"].as_object().unwrap().keys().collect();
-    for name in ["target-only", "passive", "aware", "oracle"] {
+    for name in ["target-only", "passive", "aware", "target-data"] {
         assert!(strategies.contains(&&name.to_owned()), "{strategies:?}");
     }
     check_target(&summary, 2);
@@ -202,7 +202,7 @@ fn neither_jobs_nor_a_stop_change_a_byte() {
         std::fs::remove_file(two.join(lost)).unwrap();
     }
     std::fs::remove_file(two.join("trials/passive-t0-0.json")).unwrap();
-    std::fs::write(two.join("trials/oracle-t0-1.json"), "{\"targets\": [").unwrap();
+    std::fs::write(two.join("trials/target-data-t0-1.json"), "{\"targets\": [").unwrap();
     std::fs::remove_dir_all(two.join("figures")).unwrap();
     let said = scratch.reproduce("2", &format!("{line} --resume"));
     assert_eq!(
@@ -336,7 +336,7 @@ fn saved_models_predict() {
         assert!(PAGE.contains(&format!("`{name}")), "documented: {name}");
     }
     let mut saved = names(&scratch.path("out/models"));
-    saved.retain(|name| !name.starts_with("oracle"));
+    saved.retain(|name| !name.starts_with("target-data"));
     let expected = ["aware", "passive", "target-only"];
     assert_eq!(
         saved,
@@ -369,9 +369,12 @@ fn with_few_target_samples_sources_help() {
         row.returned_loss.unwrap()
     };
     for seed in 0..3 {
-        let [alone, aware, oracle] =
-            ["target-only", "aware", "oracle"].map(|strategy| last(strategy, seed));
+        let [alone, aware, reference] =
+            ["target-only", "aware", "target-data"].map(|strategy| last(strategy, seed));
         assert!(2.0 * aware < alone, "seed {seed}: {aware} against {alone}");
-        assert!(oracle < aware, "seed {seed}: {oracle} against {aware}");
+        assert!(
+            reference < aware,
+            "seed {seed}: {reference} against {aware}"
+        );
     }
 }

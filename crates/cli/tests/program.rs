@@ -171,7 +171,7 @@ fn rows_are_kept_and_a_finished_run_asks_nothing_more() {
             "test-t0.jsonl",
             "test-t1.jsonl",
         ],
-        "no oracle, for the task of one target is not known"
+        "no target-data, for the task of one target is not known"
     );
     let (asked, before) = (scratch.lines("asked.txt"), results(&scratch.path("out")));
     let by_name = r#"{"target":"asked by name","count":12,"#;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use taskscout_report::{
-    ExperimentReport, FailedTrial, ResultRow, TARGET_ONLY, Theme, html_report, loss_plot, write_csv,
+    ExperimentReport, FailedTrial, ResultRow, TARGET_DATA, TARGET_ONLY, Theme, html_report,
+    loss_plot, write_csv,
 };
 use taskscout_worlds::program::Incidents;
 
@@ -11,7 +12,7 @@ use crate::error::{LabError, Result};
 use crate::folder::RunFolder;
 use crate::options::ExperimentOptions;
 use crate::prepare::Prepared;
-use crate::record::{ORACLE, TrialRecord};
+use crate::record::TrialRecord;
 use crate::scenario::ScenarioTarget;
 
 /// What a reader of a quick run's figures must know.
@@ -162,7 +163,7 @@ fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
     let first = prepared.scenario.targets.first().map(|target| &target.name);
     // Targets that share a study share its rounds.
     let counts = |row: &&ResultRow| {
-        ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str())
+        ![TARGET_ONLY, TARGET_DATA].contains(&row.strategy.as_str())
             && (!prepared.config.target.joint || Some(&row.target) == first)
     };
     let mut lost: Vec<(&str, usize, usize)> = Vec::new();
@@ -190,7 +191,7 @@ fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
 /// That the schedule asks for more than there is, where strategies had to end with less.
 fn used_up(prepared: &Prepared, rows: &[ResultRow]) -> Option<String> {
     let scheduled: usize = prepared.rounds.budgets.iter().sum();
-    let collects = |row: &&ResultRow| ![TARGET_ONLY, ORACLE].contains(&row.strategy.as_str());
+    let collects = |row: &&ResultRow| ![TARGET_ONLY, TARGET_DATA].contains(&row.strategy.as_str());
     let mut collected = BTreeMap::new();
     for row in rows.iter().filter(collects) {
         let most = collected.entry((&row.strategy, &row.target, row.seed));

@@ -5,13 +5,15 @@
 use std::path::{Path, PathBuf};
 
 use taskscout::registry::Registry;
-use taskscout_report::{ExperimentReport, ResultRow, TARGET_ONLY, read_csv, write_csv};
+use taskscout_report::{
+    ExperimentReport, ResultRow, TARGET_DATA, TARGET_ONLY, read_csv, write_csv,
+};
 
 use super::config::parse;
 use super::experiment::{list_failures, run};
 use super::folder::Reserved;
 use super::prepare::{Prepared, prepare};
-use super::record::{ORACLE, TrialDetails};
+use super::record::TrialDetails;
 use crate::error::Result;
 use crate::options::ExperimentOptions;
 use crate::watch::Watcher;
@@ -120,7 +122,7 @@ fn every_target_has_trials_of_its_own() {
             "target-only on toy 0 seed 0",
             "passive on toy 0 seed 0",
             "aware on toy 0 seed 0",
-            "oracle on toy 0 seed 0",
+            "target-data on toy 0 seed 0",
             "target-only on toy 1 seed 0",
         ]
     );
@@ -139,11 +141,11 @@ fn every_target_has_trials_of_its_own() {
         .iter()
         .map(|(name, _)| name)
         .collect();
-    assert_eq!(listed, ["target-only", "passive", "aware", "oracle"]);
+    assert_eq!(listed, ["target-only", "passive", "aware", "target-data"]);
     assert_eq!(report.summary.extra["detailed"], 16);
     let trials = names(out.join("trials"));
     assert_eq!(trials.len(), 2 * 16);
-    for name in ["aware-t0-0.csv", "aware-t1-1.json", "oracle-t1-0.csv"] {
+    for name in ["aware-t0-0.csv", "aware-t1-1.json", "target-data-t1-0.csv"] {
         assert!(trials.contains(&name.to_owned()), "{name} in {trials:?}");
     }
     let pictures = ["loss-t0.svg", "loss-t1.svg"].map(|name| out.join(name).exists());
@@ -200,7 +202,7 @@ fn one_study_may_serve_all_targets() {
 }
 
 #[test]
-fn the_oracle_spends_the_budget_on_the_hidden_target() {
+fn target_data_spends_the_budget_on_the_hidden_target() {
     let scratch = tempfile::tempdir().unwrap();
     let report = run_into(&scratch.path().join("out"), TOY, &options()).unwrap();
     let of = |name: &str| -> Vec<&ResultRow> {
@@ -210,7 +212,7 @@ fn the_oracle_spends_the_budget_on_the_hidden_target() {
             .filter(|row| row.strategy == name)
             .collect()
     };
-    for row in of(ORACLE) {
+    for row in of(TARGET_DATA) {
         assert!(row.test_loss.is_none() && row.subspace_similarity.is_none());
         assert_eq!(row.budget, [81, 81 + 121][row.round]);
         let same = |other: &&&ResultRow| (&other.target, other.seed) == (&row.target, row.seed);
@@ -234,8 +236,8 @@ fn the_oracle_spends_the_budget_on_the_hidden_target() {
         ..options()
     };
     let report = run_into(&scratch.path().join("joint"), TOY, &joint).unwrap();
-    let oracle = report.rows.iter().filter(|row| row.strategy == ORACLE);
-    let budgets: Vec<usize> = oracle.map(|row| row.budget).collect();
+    let reference = report.rows.iter().filter(|row| row.strategy == TARGET_DATA);
+    let budgets: Vec<usize> = reference.map(|row| row.budget).collect();
     assert_eq!(budgets, [81, 202, 81, 202, 81, 202, 81, 202]);
 }
 
@@ -355,7 +357,7 @@ fn a_world_without_any_rows_is_an_error() {
     let scratch = tempfile::tempdir().unwrap();
     let text = TOY.replace("kind = \"toy\"", "kind = \"toy\"\nrows = [0, 0, 0, 0]");
     let report = run_into(&scratch.path().join("out"), &text, &options()).unwrap();
-    // Target-only and the oracle do not ask for source tasks.
+    // Target-only and target-data do not ask for source tasks.
     assert_eq!(report.summary.failed.len(), 2 * 2 * 2);
     let error = &report.summary.failed[0].error;
     assert!(error.starts_with("no task has rows left"), "{error}");

@@ -77,7 +77,7 @@ mod testing;
 
 pub use additions::{Drawing, ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
-pub use contender::{ORACLE, TARGET_ONLY};
+pub use contender::{TARGET_DATA, TARGET_ONLY};
 pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};

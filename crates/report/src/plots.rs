@@ -275,11 +275,11 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_is_drawn_and_named_for_what_it_is() {
+    fn target_data_is_drawn_and_named_for_what_it_is() {
         let mut rows = rows();
-        rows.extend(curve("oracle", 3, &[(100, 1.0), (400, 0.1)]));
+        rows.extend(curve("target-data", 3, &[(100, 1.0), (400, 0.1)]));
         let plot = loss_plot(&rows);
-        assert_eq!(plot.series[3].name, "oracle (out of reach)");
+        assert_eq!(plot.series[3].name, "target-data (out of reach)");
         assert_eq!(plot.crossings.len(), 1);
         assert!(plot.to_svg(Theme::Standalone, "p").contains("#6a3d9a"));
     }

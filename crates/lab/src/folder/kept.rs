@@ -122,7 +122,7 @@ fn rounds(prepared: &Prepared, trial: &Trial, details: Option<&TrialDetails>) ->
     let scheduled = prepared.rounds.budgets.len();
     match &trial.contender {
         Contender::TargetOnly => 1,
-        Contender::Oracle => scheduled,
+        Contender::TargetData => scheduled,
         // A world may have given all it has before the last round; the details know.
         Contender::Strategy(_) => details
             .and_then(|details| details.targets.first())

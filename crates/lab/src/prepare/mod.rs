@@ -76,7 +76,11 @@ fn checked(
     let strategies = config.strategies.iter().cloned().map(Contender::Strategy);
     let contenders = std::iter::once(Contender::TargetOnly)
         .chain(strategies)
-        .chain(scenario.can_sample_targets().then_some(Contender::Oracle))
+        .chain(
+            scenario
+                .can_sample_targets()
+                .then_some(Contender::TargetData),
+        )
         .collect();
     let mut prepared = Prepared {
         need: Need::default(),

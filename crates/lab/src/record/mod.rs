@@ -2,7 +2,7 @@
 
 mod details;
 
-use taskscout_report::{ResultRow, TARGET_ONLY};
+use taskscout_report::{ResultRow, TARGET_DATA, TARGET_ONLY};
 
 pub(crate) use details::{
     Identified, RelevantTask, RoundDetails, TargetDetails, TargetRelevance, TrialDetails,
@@ -10,11 +10,8 @@ pub(crate) use details::{
 
 use crate::strategy_run::StrategyRun;
 
-/// The name of the reference that no learner can reach.
-pub(crate) const ORACLE: &str = "oracle";
-
-/// Names of what strategies are compared with, which no strategy can have.
-pub(crate) const RESERVED: [&str; 2] = [TARGET_ONLY, ORACLE];
+/// Names of what strategies are compared with, which no strategy can have; the last is one of version 0.1.0.
+pub(crate) const RESERVED: [&str; 3] = [TARGET_ONLY, TARGET_DATA, "oracle"];
 
 /// A strategy to run, or something to compare strategies with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +21,7 @@ pub(crate) enum Contender {
     /// A strategy.
     Strategy(StrategyRun),
     /// The whole budget spent on the hidden targets themselves.
-    Oracle,
+    TargetData,
 }
 
 impl std::fmt::Display for Contender {
@@ -32,7 +29,7 @@ impl std::fmt::Display for Contender {
         match self {
             Self::TargetOnly => f.write_str(TARGET_ONLY),
             Self::Strategy(run) => run.fmt(f),
-            Self::Oracle => f.write_str(ORACLE),
+            Self::TargetData => f.write_str(TARGET_DATA),
         }
     }
 }

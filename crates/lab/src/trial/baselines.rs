@@ -18,7 +18,7 @@ pub(super) fn target_only(course: &mut Course<'_>) -> Result<()> {
 }
 
 /// What the whole budget would give if it were spent on the hidden targets, equal parts each.
-pub(super) fn oracle(course: &mut Course<'_>, on_round: &dyn Fn()) -> Result<()> {
+pub(super) fn target_data(course: &mut Course<'_>, on_round: &dyn Fn()) -> Result<()> {
     let targets = course.trial.targets().len();
     let mut spent = 0;
     for (round, &budget) in course.prepared.rounds.budgets.iter().enumerate() {

@@ -42,7 +42,7 @@ impl<'a> Course<'a> {
         let unused = StrategyRun::plain(StrategyKind::Passive);
         let run = match &trial.contender {
             Contender::Strategy(run) => run,
-            Contender::TargetOnly | Contender::Oracle => &unused,
+            Contender::TargetOnly | Contender::TargetData => &unused,
         };
         let study = Study::new(study_config(prepared, run, trial.targets(), trial.seed)?)?;
         let mut course = Self {

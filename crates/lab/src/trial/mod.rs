@@ -24,7 +24,7 @@ pub(crate) fn run(
     match &trial.contender {
         Contender::TargetOnly => baselines::target_only(&mut course)?,
         Contender::Strategy(_) => strategy::run(&mut course, on_round)?,
-        Contender::Oracle => baselines::oracle(&mut course, on_round)?,
+        Contender::TargetData => baselines::target_data(&mut course, on_round)?,
     }
     course.world.source.close()?;
     course.finish(models)

@@ -42,7 +42,7 @@ const MARKERS: [Marker; 8] = [
 ];
 
 /// Strategies that always look the same, by palette entry.
-const KNOWN: [(&str, usize); 8] = [
+const KNOWN: [(&str, usize); 9] = [
     ("passive", 0),
     ("aware", 1),
     ("agnostic", 2),
@@ -50,6 +50,7 @@ const KNOWN: [(&str, usize); 8] = [
     ("discrete-l2", 4),
     ("target-only", 5),
     ("passive-fixed", 6),
+    ("target-data", 7),
     ("oracle", 7),
 ];
 

@@ -126,7 +126,7 @@ fn steered(paper: Value) -> taskscout_report::Result<ExperimentReport> {
         ("0,-1,0.5,0,0.5", [0.0, -1.0, 0.5, 0.0, 0.5], 0.9),
     ];
     let oracle = Made {
-        strategy: "oracle",
+        strategy: "target-data",
         speed: 0.12,
         relevance: Some(1.0),
         tasks: 1,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::additions::{ReportFigure, ReportTable};
 use crate::columns::Section;
-use crate::contender::{TARGET_ONLY, is_oracle};
+use crate::contender::{TARGET_ONLY, is_target_data};
 use crate::curve::Metric;
 use crate::error::Result;
 use crate::failure::FailedExperiment;
@@ -114,14 +114,14 @@ pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]
         }
     };
     let mut rows = reports.iter().flat_map(|report| &report.rows);
-    let oracle = rows.any(|row| is_oracle(&row.strategy));
+    let with_target_data = rows.any(|row| is_target_data(&row.strategy));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>{} – taskscout report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          {body}{}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
         escape(&title),
-        parts::guide(oracle),
+        parts::guide(with_target_data),
         env!("CARGO_PKG_VERSION"),
     )
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::columns::Column;
-use crate::contender::ORACLE;
+use crate::contender::TARGET_DATA;
 use crate::failure::{FailedTrial, trials};
 use crate::format::escape;
 
@@ -189,12 +189,12 @@ const DEFINITIONS: [(&str, &str); 8] = [
     ),
 ];
 
-/// What each figure means; `oracle` if a strategy of this name is among them.
-pub(super) fn guide(oracle: bool) -> String {
+/// What each figure means; `with_target_data` if a strategy of this name is among them.
+pub(super) fn guide(with_target_data: bool) -> String {
     let mut definitions = DEFINITIONS.to_vec();
-    if oracle {
+    if with_target_data {
         definitions.push((
-            ORACLE,
+            TARGET_DATA,
             "A reference that collects from the hidden target itself, which no learner can do: it \
              shows how much there is to gain and takes no part in the comparison.",
         ));

@@ -1,7 +1,7 @@
 //! The result in sentences.
 
 use crate::columns::Section;
-use crate::contender::{ORACLE, OUT_OF_REACH, TARGET_ONLY, competes};
+use crate::contender::{OUT_OF_REACH, TARGET_DATA, TARGET_ONLY, competes};
 use crate::curve::{Curve, Metric, mean_curves};
 use crate::format::{self, escape, grouped, list, percent, short};
 use crate::paper::paper_figure;
@@ -42,7 +42,7 @@ pub(super) fn verdict<'a>(
     };
     sentences.extend(lowest(section));
     sentences.extend(target_only(section));
-    sentences.extend(oracle(section));
+    sentences.extend(target_data(section));
     sentences.join(" ")
 }
 
@@ -153,11 +153,11 @@ fn target_only(section: Section<'_>) -> Option<String> {
     ))
 }
 
-fn oracle(section: Section<'_>) -> Option<String> {
-    let loss = section.strategies.get(ORACLE)?.final_loss?;
+fn target_data(section: Section<'_>) -> Option<String> {
+    let loss = section.strategies.get(TARGET_DATA)?.final_loss?;
     Some(format!(
         "{}, which collects from the hidden target itself and is out of any learner's reach, ends at {}.",
-        bold(ORACLE),
+        bold(TARGET_DATA),
         short(loss.mean)
     ))
 }
@@ -173,7 +173,7 @@ pub(super) fn notes<'a>(rows: impl Iterator<Item = &'a ResultRow>, seeds: usize)
                 .to_owned(),
         );
     }
-    let judged = |curve: &&Curve| ![TARGET_ONLY, ORACLE].contains(&curve.strategy.as_str());
+    let judged = |curve: &&Curve| ![TARGET_ONLY, TARGET_DATA].contains(&curve.strategy.as_str());
     for curve in curves.iter().filter(judged) {
         notes.extend(incomplete(curve, seeds));
         notes.extend(reference.and_then(|reference| other_budget(curve, reference)));
@@ -218,7 +218,7 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     }
     let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
-        caption += " The oracle collects from the hidden target itself and is no contender.";
+        caption += " `target-data` collects from the hidden target itself and is no contender.";
     }
     caption
 }
@@ -283,17 +283,17 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_is_named_but_not_judged() {
+    fn target_data_is_named_but_not_judged() {
         let mut rows = curve("passive", 1, &PASSIVE);
         rows.extend(curve("aware", 1, &[(100, 5.0), (200, 1.0)]));
-        rows.extend(curve("oracle", 1, &[(100, 0.5), (200, 0.1)]));
-        let paper = json!({"oracle": {"budget_ratio": 0.1}});
+        rows.extend(curve("target-data", 1, &[(100, 0.5), (200, 0.1)]));
+        let paper = json!({"target-data": {"budget_ratio": 0.1}});
         assert_eq!(
             say(&rows, paper),
             "Over 1 seed, passive ended at a loss of 4.00 after 200 source samples. \
              aware reached that loss with 62 % of this budget. \
              The lowest final loss is that of aware, 1.00, 75 % below passive's. \
-             oracle, which collects from the hidden target itself and is out of any learner's reach, \
+             target-data, which collects from the hidden target itself and is out of any learner's reach, \
              ends at 0.100."
         );
         let caption = loss_caption(&crate::plots::loss_plot(&rows), 1);

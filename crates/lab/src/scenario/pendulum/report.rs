@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use taskscout_report::{
     ExperimentReport, PathStep, Portrait, PortraitCurve, Portraits, ReportFigure, ReportTable,
-    TARGET_ONLY, TaskPath, Trace, TracePanel, Traces,
+    TARGET_DATA, TARGET_ONLY, TaskPath, Trace, TracePanel, Traces,
 };
 use taskscout_worlds::pendulum::{ControlRun, Pendulum, STARTS, State, TASK_NAMES};
 
@@ -12,7 +12,7 @@ use super::control::{self, Controllers, NO_MODEL, Score, TRUE_MODEL};
 use super::name;
 use super::words::{self, FoundTask};
 use crate::error::{LabError, Result};
-use crate::record::{Contender, ORACLE, TargetDetails, TrialRecord};
+use crate::record::{Contender, TargetDetails, TrialRecord};
 
 /// The strategy whose finds stand for the experiment.
 const FINDER: &str = "aware";
@@ -210,7 +210,11 @@ impl<'a> Target<'a> {
         let mut controllers: Controllers<'a> = Vec::new();
         for (record, details) in self.own() {
             let contender = record.trial.contender.to_string();
-            let Some(model) = details.returned.as_ref().filter(|_| contender != ORACLE) else {
+            let Some(model) = details
+                .returned
+                .as_ref()
+                .filter(|_| contender != TARGET_DATA)
+            else {
                 continue;
             };
             match controllers.iter_mut().find(|(name, _)| *name == contender) {
