@@ -40,6 +40,7 @@ mod data;
 mod design;
 mod error;
 mod experiment;
+mod interrupt;
 mod manual;
 mod model;
 mod named;
@@ -68,6 +69,7 @@ pub fn main_with(registry: &Registry) -> ExitCode {
         Err(error) => {
             if !matches!(error, CliError::Closed) {
                 output::tell(&format!("error: {}", visible(&error.to_string())));
+                error.snippet().into_iter().for_each(output::tell);
             }
             ExitCode::from(error.code())
         }

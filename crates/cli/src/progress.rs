@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use taskscout_lab::{Watch, Watcher};
 
+use crate::interrupt;
 use crate::output::{show_bar, tell};
 
 /// The terminal as whoever hears of a run.
@@ -41,6 +42,7 @@ impl Watch for Terminal {
     }
 
     fn start(&self, trials: usize) {
+        interrupt::explain();
         let progress = Arc::new(Progress::new(trials));
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }

@@ -11,6 +11,14 @@ pub enum LabError {
     /// file and the options are known.
     #[error("{0}")]
     Setting(Box<WrongSetting>),
+    /// Bad input in a file, with the line that it is about: exit code 2.
+    #[error("{sentence}")]
+    InFile {
+        /// What is wrong, with file, line and column.
+        sentence: String,
+        /// The line, with a mark below.
+        snippet: String,
+    },
     /// A failure on the way: exit code 1.
     #[error("{0}")]
     Failure(String),
@@ -84,11 +92,20 @@ impl LabError {
         }))
     }
 
+    /// The line of a file that it is about, with a mark below; none where it is about no file.
+    #[must_use]
+    pub fn snippet(&self) -> Option<&str> {
+        match self {
+            Self::InFile { snippet, .. } => Some(snippet),
+            _ => None,
+        }
+    }
+
     /// The exit code.
     #[must_use]
     pub fn code(&self) -> u8 {
         match self {
-            Self::Input(_) | Self::Setting(_) => 2,
+            Self::Input(_) | Self::Setting(_) | Self::InFile { .. } => 2,
             Self::Failure(_) => 1,
             Self::Closed => 141,
         }
@@ -103,6 +120,10 @@ impl LabError {
                 wrong.lead.insert_str(0, words);
                 Self::Setting(wrong)
             }
+            Self::InFile { sentence, snippet } => Self::InFile {
+                sentence: format!("{words}{sentence}"),
+                snippet,
+            },
             Self::Failure(sentence) => Self::Failure(format!("{words}{sentence}")),
             Self::Closed => Self::Closed,
         }
@@ -117,6 +138,10 @@ impl LabError {
                 wrong.problem += words;
                 Self::Setting(wrong)
             }
+            Self::InFile { sentence, snippet } => Self::InFile {
+                sentence: format!("{sentence}{words}"),
+                snippet,
+            },
             Self::Failure(sentence) => Self::Failure(format!("{sentence}{words}")),
             Self::Closed => Self::Closed,
         }

@@ -62,11 +62,9 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
 /// An experiment from its text; `name` is where that stands.
 pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
     let mut config = read(text).map_err(|error| {
-        let place = places::of_span(text, name, error.span());
         let message = error.message().trim().replace('\n', " ");
-        LabError::Input(format!(
-            "{place}: {message} (docs/experiments.md lists all keys)"
-        ))
+        let problem = format!("{message} (docs/experiments.md lists all keys)");
+        places::in_file(text, name, error.span(), &problem)
     })?;
     config.places = Places::of(text, name);
     Ok(config)

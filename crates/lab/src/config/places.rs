@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -16,6 +17,7 @@ use crate::options::ExperimentOptions;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Places {
     file: String,
+    text: String,
     keys: Vec<Place>,
 }
 
@@ -24,9 +26,8 @@ pub struct Places {
 struct Place {
     /// Names of tables and key, joined by dots.
     path: String,
-    /// Of the value, or of a table's first mention; both from 1.
-    line: usize,
-    column: usize,
+    /// The bytes of the value, or of a table's first mention.
+    span: Range<usize>,
 }
 
 impl Places {
@@ -35,10 +36,11 @@ impl Places {
     pub fn of(text: &str, file: &str) -> Self {
         let mut keys = Vec::new();
         if let Ok(document) = DeTable::parse(text) {
-            visit(document.get_ref(), "", text, &mut keys);
+            visit(document.get_ref(), "", &mut keys);
         }
         Self {
             file: file.to_owned(),
+            text: text.to_owned(),
             keys,
         }
     }
@@ -64,7 +66,8 @@ impl Places {
         if self.file.is_empty() {
             return LabError::Input(wrong.to_string());
         }
-        LabError::Input(format!("{}: {wrong}", self.place(&wrong.path)))
+        let span = self.nearest(&wrong.path).map(|place| place.span.clone());
+        in_file(&self.text, &self.file, span, &wrong.to_string())
     }
 
     /// What the library says of a setting of the file, with its place.
@@ -76,16 +79,6 @@ impl Places {
                 self.locate(error, &ExperimentOptions::default())
             }
             other => other.into(),
-        }
-    }
-
-    /// File, line and column of a setting, or of what is closest to it.
-    fn place(&self, path: &str) -> String {
-        match self.nearest(path) {
-            Some(Place { line, column, .. }) => {
-                format!("{}, line {line}, column {column}", self.file)
-            }
-            None => self.file.clone(),
         }
     }
 
@@ -109,42 +102,67 @@ impl Places {
     }
 }
 
-fn visit(table: &DeTable<'_>, parent: &str, text: &str, keys: &mut Vec<Place>) {
+fn visit(table: &DeTable<'_>, parent: &str, keys: &mut Vec<Place>) {
     for (key, value) in table {
         let path = match parent {
             "" => key.get_ref().to_string(),
             parent => format!("{parent}.{}", key.get_ref()),
         };
-        let start = match value.get_ref() {
-            DeValue::Table(_) => value.span().start.min(key.span().start),
-            _ => value.span().start,
+        let span = match value.get_ref() {
+            DeValue::Table(_) if key.span().start < value.span().start => key.span(),
+            _ => value.span(),
         };
-        let (line, column) = line_and_column(text, start);
         keys.push(Place {
             path: path.clone(),
-            line,
-            column,
+            span,
         });
-        inside(value, &path, text, keys);
+        inside(value, &path, keys);
     }
 }
 
 /// Tables below a key, also those in lists.
-fn inside(value: &Spanned<DeValue<'_>>, path: &str, text: &str, keys: &mut Vec<Place>) {
+fn inside(value: &Spanned<DeValue<'_>>, path: &str, keys: &mut Vec<Place>) {
     match value.get_ref() {
-        DeValue::Table(table) => visit(table, path, text, keys),
-        DeValue::Array(items) => items.iter().for_each(|item| inside(item, path, text, keys)),
+        DeValue::Table(table) => visit(table, path, keys),
+        DeValue::Array(items) => items.iter().for_each(|item| inside(item, path, keys)),
         _ => {}
     }
 }
 
-/// The place of an error of syntax.
-pub(super) fn of_span(text: &str, file: &str, span: Option<Range<usize>>) -> String {
+/// What is wrong at a place of a file, with the line that it is about.
+pub(super) fn in_file(
+    text: &str,
+    file: &str,
+    span: Option<Range<usize>>,
+    problem: &str,
+) -> LabError {
     let Some(span) = span else {
-        return file.to_owned();
+        return LabError::Input(format!("{file}: {problem}"));
     };
     let (line, column) = line_and_column(text, span.start);
-    format!("{file}, line {line}, column {column}")
+    LabError::InFile {
+        sentence: format!("{file}, line {line}, column {column}: {problem}"),
+        snippet: snippet(text, file, span),
+    }
+}
+
+/// The first line of a place, with a mark below; nothing where there is no such place.
+fn snippet(text: &str, file: &str, span: Range<usize>) -> String {
+    let Some(from) = text.get(span.start..) else {
+        return String::new();
+    };
+    let line = from.lines().next().map_or(0, str::len);
+    let mut end = span.end.clamp(span.start, span.start + line);
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    let marked = AnnotationKind::Primary.span(span.start..end);
+    let shown = Snippet::source(text).path(file).annotation(marked);
+    let group = Level::ERROR.primary_title("").element(shown);
+    let rendered = Renderer::plain().render(&[group]);
+    // The sentence stands above it already.
+    let (_, rest) = rendered.split_once('\n').unwrap_or_default();
+    rest.to_owned()
 }
 
 /// Both from 1; columns count characters.
@@ -200,7 +218,27 @@ task = [2]
 ";
 
     fn place(path: &str) -> String {
-        Places::of(TEXT, "f.toml").place(path)
+        let (places, options) = (Places::of(TEXT, "f.toml"), ExperimentOptions::default());
+        let told = places.locate(LabError::about(path, "wrong"), &options);
+        told.to_string().replace(": wrong", "")
+    }
+
+    #[test]
+    fn the_line_is_shown_with_a_mark() {
+        let shown = |text: &str, start: usize, end: usize| snippet(text, "f.toml", start..end);
+        let two = "a = 1\nbatch = -2 # few\n";
+        let lines = shown(two, 14, 16);
+        assert!(lines.contains("f.toml:2:9"), "{lines}");
+        assert!(lines.contains("2 | batch = -2 # few"), "{lines}");
+        assert!(
+            lines.contains("|         ^^\n") || lines.ends_with("|         ^^"),
+            "{lines}"
+        );
+        // A place that spans lines is marked on its first, and one past the end does no harm.
+        assert!(!shown(two, 14, 24).contains("3 |"));
+        assert_eq!(shown("a", 5, 9), "");
+        assert_eq!(shown("é", 1, 2), "");
+        assert!(shown("é", 0, 1).contains("1 | é"));
     }
 
     #[test]
