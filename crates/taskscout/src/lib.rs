@@ -100,15 +100,15 @@ struct FrontPage;
 
 /// The examples of the book's page on studies.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/studies.md")]
+#[doc = include_str!("../../../docs/how-to/run-a-study.md")]
 struct Studies;
 
 /// The example of the book's page on identification.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/identification.md")]
+#[doc = include_str!("../../../docs/explanation/identification.md")]
 struct Identification;
 
 /// The example of the book's page on pooling.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/pooling.md")]
+#[doc = include_str!("../../../docs/explanation/pooling.md")]
 struct Pooling;

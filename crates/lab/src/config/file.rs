@@ -62,7 +62,7 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
         let place = places::of_span(text, name, error.span());
         let message = error.message().trim().replace('\n', " ");
         LabError::Input(format!(
-            "{place}: {message} (docs/experiments.md lists all keys)"
+            "{place}: {message} (docs/reference/experiments.md lists all keys)"
         ))
     })?;
     config.places = Places::of(text, name);
