@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::architecture;
 use crate::hygiene;
+use crate::links;
 use crate::python;
 use crate::steps::{Failure, Step, run};
 use crate::workspace::Workspace;
@@ -14,6 +15,7 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
     vec![
         Step::new("format", || format(workspace)),
         Step::new("architecture", || architecture::check(workspace.root())),
+        Step::new("links", || links::check(workspace.root())),
         Step::new("lints", || lints(workspace)),
         Step::new("documentation", || documentation(workspace)),
         Step::new("tests", || tests(workspace)),

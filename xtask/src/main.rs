@@ -13,6 +13,7 @@
 mod architecture;
 mod checks;
 mod hygiene;
+mod links;
 mod python;
 mod steps;
 mod tasks;

@@ -12,7 +12,7 @@ use taskscout_report::{ResultRow, read_csv};
 const CALM: &str = "0,0,1,0.5,0";
 const WINDY: &str = "0,-1,0.5,0,0.5";
 /// Where the files of a run are listed.
-const PAGE: &str = include_str!("../../../docs/pendulum.md");
+const PAGE: &str = include_str!("../../../docs/how-to/find-hidden-parameters.md");
 /// About the least that says anything.
 const SMALL: &str = "--budget-scale 0.1 --n-target 400 --strategies passive,aware";
 

@@ -33,7 +33,7 @@ impl Experiment {
         config::built_in(experiment).map(|config| Self { config })
     }
 
-    /// One from a file; docs/experiments.md describes its keys.
+    /// One from a file; docs/reference/experiments.md describes its keys.
     ///
     /// # Errors
     /// If the file cannot be read or does not have these keys, with line and column.

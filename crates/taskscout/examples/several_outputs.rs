@@ -11,7 +11,7 @@
 //!
 //! Every total is a run of its own, with a warm-up of 12 % and four rounds after it.
 //!
-//! Prints tables for docs/results.md: `cargo run --release --example several_outputs`.
+//! Prints tables for docs/results/several-outputs.md: `cargo run --release --example several_outputs`.
 
 use faer::Mat;
 use rand::RngExt as _;

@@ -98,17 +98,27 @@ pub use error::{Error, Result};
 #[doc = include_str!("../../../README.md")]
 struct FrontPage;
 
-/// The examples of the book's page on studies.
+/// The examples of the page on studies.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/studies.md")]
+#[doc = include_str!("../../../docs/how-to/run-a-study.md")]
 struct Studies;
 
-/// The example of the book's page on identification.
+/// The example of the page on parts of your own.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/identification.md")]
+#[doc = include_str!("../../../docs/how-to/add-your-own-parts.md")]
+struct OwnParts;
+
+/// The example of the page on misfit.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/explanation/misfit.md")]
+struct Misfit;
+
+/// The example of the page on identification.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/explanation/identification.md")]
 struct Identification;
 
-/// The example of the book's page on pooling.
+/// The example of the page on pooling.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/pooling.md")]
+#[doc = include_str!("../../../docs/explanation/pooling.md")]
 struct Pooling;

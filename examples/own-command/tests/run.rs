@@ -269,7 +269,7 @@ fn what_nobody_registered_is_told_with_its_place() {
         scratch.refused("run --check bad.toml", parts);
         scratch.refused(
             "run --check bad.toml",
-            &["bad.toml, line", "docs/experiments.md"],
+            &["bad.toml, line", "docs/how-to/add-your-own-parts.md"],
         );
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     },
     /// Run an experiment of your own, described in a TOML file
     Run {
-        /// The experiment file; docs/experiments.md describes its keys, experiments/ has examples
+        /// The experiment file; docs/reference/experiments.md describes its keys, experiments/ has examples
         file: PathBuf,
         /// Only check the file
         #[arg(long)]

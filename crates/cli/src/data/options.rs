@@ -21,7 +21,7 @@ const INSPECT_ABOUT: &str = "Say what logs hold, and what in them would spoil le
 Without --inputs and --outputs, the folder holds flight logs in the Neural-Fly CSV format, called
 VEHICLE_TRAJECTORY_METHOD_CONDITION.csv; every axis of the force in every file is a task. With them, it
 holds CSV, TSV or Parquet tables with these columns; a task is a value of the column --task, or a file.
-docs/logs.md describes both.";
+docs/reference/logs.md describes both.";
 
 /// What stands below the options in the long help.
 const INSPECT_EXAMPLES: &str = "Examples:

@@ -47,7 +47,7 @@ What the plan says:
   objective         the criterion times the budget, of all information: what is given, and
                     n = weight * money / cost of each task; plan_objective is the same for whole n
 
-  Try them in examples/wind-tunnel; docs/campaigns.md tells the whole story.";
+  Try them in examples/wind-tunnel; docs/how-to/plan-a-campaign.md tells the whole story.";
 
 /// Options of `taskscout design`.
 #[derive(Debug, Clone, Args)]
@@ -61,7 +61,7 @@ pub(crate) struct DesignOptions {
     /// A task space to search, as a TOML file (instead of --candidates)
     ///
     /// For instance `space = { kind = "box", low = [0, -1], high = [12, 1] }`, and if wanted
-    /// `task_features = { … }` and `columns = ["speed", "yaw"]`. docs/spaces.md lists all kinds.
+    /// `task_features = { … }` and `columns = ["speed", "yaw"]`. docs/reference/spaces.md lists all kinds.
     #[arg(long, value_name = "FILE.toml", help_heading = WHERE)]
     space: Option<PathBuf>,
     /// A saved study: what it has learnt says how tasks relate and what its targets need

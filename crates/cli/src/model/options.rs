@@ -21,7 +21,7 @@ pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
 
     taskscout export wind.safetensors --format onnx --std --out robot/wind.onnx
 
-  docs/models.md shows how to run it.";
+  docs/how-to/predict-and-export.md shows how to run it.";
 
 /// What stands above the options of `predict` in the long help.
 pub(crate) const PREDICT_ABOUT: &str = "Predict with a saved model, and say how far to trust it

@@ -110,7 +110,7 @@ Every flight becomes a file VEHICLE_TRAJECTORY_METHOD_CONDITION.csv, a row every
   q    attitude, a unit quaternion [w, x, y, z]
   pwm  rotor commands, 1000 to 2000
   fa   the residual force of the air in newtons: what a learner has to predict
-Files of `hawk` have further columns and all digits, those of `wren` the least. docs/simulate.md has the physics.";
+Files of `hawk` have further columns and all digits, those of `wren` the least. docs/reference/simulators.md has the physics.";
 
 /// What stands below the options in the long help.
 const FLIGHTS_EXAMPLES: &str = "Examples:

@@ -49,7 +49,7 @@ fn tunnel_study() -> Study {
 #[test]
 fn the_commands_of_the_page_run_as_shown() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = std::fs::read_to_string(root.join("docs/campaigns.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/how-to/plan-a-campaign.md")).unwrap();
     let scratch = Scratch::new();
     // TASKSCOUT_WRITE_EXAMPLES=1 writes the study's file and the outputs of the page again.
     let write = std::env::var_os("TASKSCOUT_WRITE_EXAMPLES").is_some();
@@ -91,6 +91,6 @@ fn the_commands_of_the_page_run_as_shown() {
     }
     assert!(commands >= 7, "{commands}");
     if write {
-        std::fs::write(root.join("docs/campaigns.md"), rewritten).unwrap();
+        std::fs::write(root.join("docs/how-to/plan-a-campaign.md"), rewritten).unwrap();
     }
 }

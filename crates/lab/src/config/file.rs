@@ -63,7 +63,7 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
 pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
     let mut config = read(text).map_err(|error| {
         let message = error.message().trim().replace('\n', " ");
-        let problem = format!("{message} (docs/experiments.md lists all keys)");
+        let problem = format!("{message} (docs/reference/experiments.md lists all keys)");
         places::in_file(text, name, error.span(), &problem)
     })?;
     config.places = Places::of(text, name);

@@ -20,7 +20,7 @@ use crate::names::OracleName;
 use crate::record::RESERVED;
 
 /// Where a user finds out about parts of one's own.
-const PAGE: &str = "docs/experiments.md, \"Parts of your own\"";
+const PAGE: &str = "docs/how-to/add-your-own-parts.md";
 
 /// Refuses registered names that mean something else to the command.
 ///

@@ -186,7 +186,7 @@ fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
         let line = before.matches('\n').count() + 1;
         let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
         LabError::Input(format!(
-            "{}, line {line}, column {column}: {} (docs/spaces.md lists all spaces)",
+            "{}, line {line}, column {column}: {} (docs/reference/spaces.md lists all spaces)",
             path.display(),
             error.message().trim().replace('\n', " ")
         ))

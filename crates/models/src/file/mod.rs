@@ -3,7 +3,7 @@
 //! Numbers are tensors in double precision, row-major, so that a model comes back bit for bit and any
 //! safetensors library reads them; the rest is one JSON document in the file's metadata, beside
 //! `format`, `format_version`, the names of inputs and outputs where they are known, and a checksum.
-//! docs/models.md lists the tensors.
+//! docs/reference/models.md lists the tensors.
 
 mod checksum;
 mod document;
