@@ -461,6 +461,34 @@ fn what_a_program_starts_ends_with_taskscout() {
 }
 
 #[test]
+fn a_run_that_is_interrupted_says_how_to_go_on() {
+    let scratch = Scratch::program("", "sleep 1");
+    let mut command = scratch.command(&["--seeds", "3", "--jobs", "1"]);
+    let child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    scratch.wait_for("out/trials/target-only-t0-0.csv");
+    let signal = ["-INT", &child.id().to_string()].map(str::to_owned);
+    assert!(
+        Command::new("kill")
+            .args(signal)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = stderr(&output);
+    assert!(
+        said.contains("stopped: finished trials are kept; go on with `"),
+        "{said}"
+    );
+    assert!(said.contains("--seeds 3 --jobs 1 --resume`"), "{said}");
+}
+
+#[test]
 fn a_run_that_is_killed_again_and_again_ends_like_another() {
     let whole = Scratch::program("", "");
     whole.done(&["--seeds", "2", "--save-models"]);
