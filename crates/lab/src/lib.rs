@@ -38,6 +38,7 @@ pub mod names;
 pub mod options;
 pub mod parts;
 pub mod plan;
+mod plan_report;
 mod prepare;
 mod publish;
 mod record;
@@ -55,7 +56,9 @@ pub use all::{Together, run_all};
 pub use config::{MOST_SEEDS, Places};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
-pub use names::{BuiltIn, LogFeatures, OracleChoice, OracleName, ScheduleName, TaskFeaturesName};
+pub use names::{
+    BuiltIn, LogFeatures, OracleChoice, OracleName, Published, ScheduleName, TaskFeaturesName,
+};
 pub use options::{ExperimentOptions, LogOptions};
 pub use publish::QUICK;
 pub use trials::MEND;

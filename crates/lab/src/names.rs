@@ -293,3 +293,36 @@ impl LogFeatures {
         }
     }
 }
+
+/// Whose word the paper's procedure is taken from: its code and its text differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Published {
+    /// As its code ran, which gave its figures.
+    Code,
+    /// As its text says.
+    Text,
+}
+
+impl Published {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Code, Self::Text];
+
+    /// Its name, as on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Text => "text",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Code => "As the paper's code ran, which gave its figures",
+            Self::Text => "As the paper's text says, where its code did otherwise",
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use taskscout_logs::{Format, ReadOptions};
 
-use crate::names::{LogFeatures, OracleChoice, ScheduleName, TaskFeaturesName};
+use crate::names::{LogFeatures, OracleChoice, Published, ScheduleName, TaskFeaturesName};
 
 /// What a run is told beside the experiment's file; what is given replaces what the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,6 +21,8 @@ pub struct ExperimentOptions {
     /// Add each active strategy as NAME+save-task, which keeps its exploration tasks while they still
     /// fit.
     pub save_task: bool,
+    /// Follow the procedure of the paper, where the file says what that is.
+    pub as_published: Option<Published>,
     /// The training oracle.
     pub oracle: Option<OracleChoice>,
     /// The rounds: the paper's, or taskscout's own with the same total budget.

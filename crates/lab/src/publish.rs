@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use taskscout_report::{
-    ExperimentReport, FailedTrial, ResultRow, TARGET_DATA, TARGET_ONLY, Theme, html_report,
-    loss_plot, write_csv,
+    ExperimentReport, FailedTrial, Judged, PlanRow, ResultRow, TARGET_DATA, TARGET_ONLY, Theme,
+    html_report, loss_plot, write_csv, write_plans,
 };
 use taskscout_worlds::program::Incidents;
 
 use crate::error::{LabError, Result};
 use crate::folder::RunFolder;
 use crate::options::ExperimentOptions;
+use crate::plan_report;
 use crate::prepare::Prepared;
 use crate::record::TrialRecord;
 use crate::scenario::ScenarioTarget;
@@ -39,9 +40,14 @@ pub(crate) fn publish(
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
     let pictures = loss_pictures(prepared, &rows);
-    let paper = serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?;
+    // A part of the budget does not compare with published figures.
+    let paper = match options.quick {
+        true => serde_json::Value::Null,
+        false => serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?,
+    };
     let mut report =
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
+    report.summary.judged = judged(prepared);
     report.summary.failed = failures;
     for note in lost_rounds(prepared, &report.rows) {
         prepared.watch.note(&format!("note: {note}"));
@@ -68,6 +74,9 @@ pub(crate) fn publish(
         prepared.watch.note(&format!("warning: {note}"));
         report.notes.push(note);
     }
+    let plans: Vec<PlanRow> = records.iter().flat_map(|one| one.plans.clone()).collect();
+    plan_report::add(prepared, &plans, &mut report);
+    folder.write("plans.csv", write_plans(&plans).as_bytes())?;
     folder.write("results.csv", &table)?;
     folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
     for (name, picture) in pictures {
@@ -138,6 +147,14 @@ fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
     rows
 }
 
+/// The loss that decides: the paper's own measure where its procedure is followed.
+fn judged(prepared: &Prepared) -> Judged {
+    match prepared.config.as_published {
+        Some(_) => Judged::Shared,
+        None => Judged::Returned,
+    }
+}
+
 /// Loss against budget, a picture for each target.
 fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String)> {
     let several = prepared.scenario.targets.len() > 1;
@@ -153,7 +170,10 @@ fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String
         } else {
             "loss.svg".into()
         };
-        pictures.push((name, loss_plot(&own).to_svg(Theme::Standalone, "loss")));
+        pictures.push((
+            name,
+            loss_plot(&own, judged(prepared)).to_svg(Theme::Standalone, "loss"),
+        ));
     }
     pictures
 }

@@ -144,7 +144,8 @@ fn every_target_has_trials_of_its_own() {
     assert_eq!(listed, ["target-only", "passive", "aware", "target-data"]);
     assert_eq!(report.summary.extra["detailed"], 16);
     let trials = names(out.join("trials"));
-    assert_eq!(trials.len(), 2 * 16);
+    // Rows and details of each, and plans of the strategies.
+    assert_eq!(trials.len(), 2 * 16 + 8);
     for name in ["aware-t0-0.csv", "aware-t1-1.json", "target-data-t1-0.csv"] {
         assert!(trials.contains(&name.to_owned()), "{name} in {trials:?}");
     }
@@ -178,7 +179,7 @@ fn one_study_may_serve_all_targets() {
     assert_eq!(timeless(&report.rows), timeless(&again.rows));
     assert_eq!(report.rows.len(), 2 * 2 * (1 + 3 * 2));
     let trials = names(out.join("trials"));
-    assert_eq!(trials.len(), 2 * 8);
+    assert_eq!(trials.len(), 2 * 8 + 4);
     assert!(trials.contains(&"aware-1.csv".to_owned()), "{trials:?}");
     let own = rows(&out.join("trials/aware-1.csv"));
     let places: Vec<_> = own

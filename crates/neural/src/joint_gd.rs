@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TaskData};
 use taskscout::model::{FitReport, Model, Phi, Representation as _, TaskMap, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::{Candidate, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, propose};
+use taskscout::train::{
+    Candidate, Fitted, FoldFit, PredictorKind, TrainContext, Trainer, TrainerNeeds, propose,
+};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
 use crate::descent::{Descender, DescentRun, JointParameters, flat_map};
 use crate::network::{Architecture, Differentiable as _};
-use crate::settings::DescentSettings;
+use crate::settings::{DescentSettings, TargetHead};
 use crate::shape::MlpShape;
 
 /// Held-out rows of a target that are enough to compare predictors on: folds beyond them would
@@ -164,7 +166,13 @@ impl Trainer for JointGd {
         }
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let folds = self.folds(data, context, model.dim())?;
-        Fitted::beside_networks(data, context, (model, folds), &alone)
+        let mut fitted = Fitted::beside_networks(data, context, (model, folds), &alone)?;
+        if self.descent.head == TargetHead::Descended {
+            for (&target, candidates) in context.propose.iter().zip(&mut fitted.candidates) {
+                take_descended(data, &fitted.model, target, candidates)?;
+            }
+        }
+        Ok(fitted)
     }
 
     fn needs(&self) -> TrainerNeeds {
@@ -183,6 +191,32 @@ impl Trainer for JointGd {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         propose::target_only_with(data, context, target, &alone)
     }
+}
+
+/// Gives the shared predictor of a target the coefficients that descended with the network.
+fn take_descended(
+    data: &TaskData,
+    model: &Model,
+    target: usize,
+    candidates: &mut [Candidate],
+) -> Result<()> {
+    let features = &data.targets()[target].features;
+    let embeddings: Vec<Vec<f64>> = (0..data.outputs())
+        .map(|output| model.map.embedding(features, output))
+        .collect::<Result<_>>()?;
+    let shared = |candidate: &&mut Candidate| candidate.predictor.kind == PredictorKind::Shared;
+    for candidate in candidates.iter_mut().filter(shared) {
+        let predictor = &mut candidate.predictor;
+        match (&mut predictor.head, model.representation.linear()) {
+            (Some(head), _) => head.coefficients.clone_from(&embeddings),
+            (None, Some(linear)) => {
+                let on_features = embeddings.iter().map(|c| linear.coefficients(c));
+                predictor.coefficients = on_features.collect();
+            }
+            (None, None) => {}
+        }
+    }
+    Ok(())
 }
 
 impl JointGd {

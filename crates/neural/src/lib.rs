@@ -61,7 +61,7 @@ pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, PooledNetwork, attach, register};
 pub use perceptron::{Perceptron, PerceptronTape};
-pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings};
+pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings, TargetHead};
 pub use shape::MlpShape;
 #[cfg(feature = "burn")]
 pub use trained::Trained;

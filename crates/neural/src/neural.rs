@@ -14,7 +14,7 @@ use crate::lbfgs::minimise;
 use crate::network::{Architecture, Differentiable as _};
 use crate::optimiser::{Decay, Optimiser};
 use crate::projection::Reduced;
-use crate::settings::{DescentSettings, NeuralSettings};
+use crate::settings::{DescentSettings, NeuralSettings, TargetHead};
 
 /// Directions that a network gets where nobody says how many; those that carry nothing go again.
 const MOST_DIRECTIONS: usize = 12;
@@ -240,6 +240,7 @@ impl<A: Architecture> Neural<A> {
                 decay: Decay::Cosine,
                 clip: Some(ANNEAL_CLIP),
                 early_stopping: None,
+                head: TargetHead::Solved,
             };
             let start = JointParameters {
                 network: theta.iter().map(|&value| value as f32).collect(),

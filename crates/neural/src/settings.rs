@@ -98,6 +98,26 @@ pub struct DescentSettings {
     /// Ends training when held-out rows stop getting better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,
+    /// Where the coefficients of a target on the representation come from.
+    #[serde(default, skip_serializing_if = "TargetHead::is_solved")]
+    pub head: TargetHead,
+}
+
+/// Where the coefficients of a target on the representation come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetHead {
+    /// Least squares on the target's rows, with the representation as it was learnt.
+    #[default]
+    Solved,
+    /// The target's column of the task map, which descended with everything else: as published.
+    Descended,
+}
+
+impl TargetHead {
+    fn is_solved(&self) -> bool {
+        *self == Self::Solved
+    }
 }
 
 /// Settings of mini-batch descent of which each may be left out, as a file has them.
@@ -128,6 +148,9 @@ pub struct DescentChanges {
     /// Ends training when held-out rows stop getting better.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub early_stopping: Option<EarlyStopping>,
+    /// Where the coefficients of a target on the representation come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head: Option<TargetHead>,
 }
 
 /// When to stop before the last epoch.
@@ -164,6 +187,7 @@ impl Default for DescentSettings {
             },
             clip: None,
             early_stopping: None,
+            head: TargetHead::default(),
         }
     }
 }
@@ -198,6 +222,7 @@ impl DescentSettings {
             decay: changes.decay.unwrap_or(self.decay),
             clip: changes.clip.or(self.clip),
             early_stopping: changes.early_stopping.or(self.early_stopping),
+            head: changes.head.unwrap_or(self.head),
         }
     }
 

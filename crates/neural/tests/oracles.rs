@@ -126,6 +126,7 @@ fn every_optimiser_and_schedule_learns() {
             },
         ] {
             let oracle = joint(DescentSettings {
+                head: taskscout_neural::TargetHead::Solved,
                 optimiser,
                 learning_rate,
                 decay,
@@ -168,6 +169,7 @@ fn training_stops_early_and_says_so() {
     let mut truth = world(1.0, 6);
     let data = collect(&mut truth, 60, 40, 8);
     let oracle = joint(DescentSettings {
+        head: taskscout_neural::TargetHead::Solved,
         optimiser: Optimiser::Adam,
         learning_rate: 0.02,
         weight_decay: 0.0,

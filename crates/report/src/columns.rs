@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::curve::MeanSem;
 use crate::format::{self, MISSING};
+use crate::judged::Judged;
 use crate::ordered::OrderedMap;
 use crate::paper::paper_figure;
 use crate::ratio::REFERENCE;
@@ -27,6 +28,8 @@ pub(crate) struct Section<'a> {
     pub(crate) target: Option<&'a str>,
     pub(crate) strategies: &'a OrderedMap<StrategySummary>,
     pub(crate) paper: &'a Value,
+    /// The loss that decides.
+    pub(crate) judged: Judged,
 }
 
 impl Section<'_> {
@@ -43,26 +46,68 @@ impl Section<'_> {
         }
     }
 
-    /// Losses and budgets, with the published figures beside them.
+    /// Losses and budgets, with the published figures beside those that they measure.
     pub(crate) fn results(&self) -> Vec<Column> {
-        defined(vec![
-            self.column("final loss", |_, s| opt(s.final_loss)),
-            self.published_loss(),
-            self.column("returned loss", |_, s| opt(s.returned_loss)),
-            Column {
-                words: true,
-                ..self.column("predictor", |_, s| predictors(s))
-            },
-            self.column("budget to passive's loss", budget),
-            self.published_budget(),
-        ])
+        let predictor = Column {
+            words: true,
+            ..self.column("predictor", |_, s| predictors(s))
+        };
+        let returned = self.column(Judged::Returned.name(), |_, s| opt(s.returned_loss));
+        let shared = self.column(Judged::Shared.name(), |_, s| opt(s.final_loss));
+        defined(match self.judged {
+            Judged::Shared => vec![
+                shared,
+                self.published_loss(),
+                returned,
+                predictor,
+                self.budget(Judged::Shared),
+                self.published_budget(),
+            ],
+            // What is the same is shown once.
+            Judged::Returned if !self.guard_mattered() => vec![
+                returned,
+                self.published_loss(),
+                predictor,
+                self.budget(Judged::Returned),
+                self.published_budget(),
+            ],
+            Judged::Returned => vec![
+                returned,
+                predictor,
+                self.budget(Judged::Returned),
+                shared,
+                self.published_loss(),
+                Column {
+                    heading: "shared: budget".into(),
+                    ..self.budget(Judged::Shared)
+                },
+                self.published_budget(),
+            ],
+        })
+    }
+
+    /// Whether what was handed back is anywhere another than the shared predictor.
+    pub(crate) fn guard_mattered(&self) -> bool {
+        let differs = |figures: &StrategySummary| match (figures.final_loss, figures.returned_loss)
+        {
+            (Some(shared), Some(returned)) => shared.mean.to_bits() != returned.mean.to_bits(),
+            _ => false,
+        };
+        self.strategies.iter().any(|(_, figures)| differs(figures))
+    }
+
+    fn budget(&self, judged: Judged) -> Column {
+        self.column("budget to passive's loss", |name, figures| {
+            budget(name, figures, judged)
+        })
     }
 
     /// What the marks at budgets mean, a sentence for each strategy that has one.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let reference = self.strategies.get(REFERENCE).and_then(|s| s.final_loss);
+        let passive = self.strategies.get(REFERENCE);
+        let reference = passive.and_then(|s| self.judged.loss(s));
         let rises = self.strategies.iter().filter_map(|(name, strategy)| {
-            let (rise, passive) = (strategy.rises_again?, reference?);
+            let (rise, passive) = (self.judged.rise(strategy)?, reference?);
             let end = if rise.at_end { ", its last round" } else { "" };
             Some(format!(
                 "{RISES} {name} rises above passive's loss again after it had reached it: {} at {} samples{end}, against {}; its budget counts to the first time.",
@@ -88,11 +133,11 @@ impl Section<'_> {
     /// a reader asks first. No column is left out, so that experiments can share a table.
     pub(crate) fn overview(&self) -> [Column; 6] {
         [
-            self.column("budget to passive's loss", budget),
+            self.column(Judged::Returned.name(), |_, s| opt(s.returned_loss)),
+            self.budget(self.judged),
             self.published_budget(),
-            self.column("final loss", |_, s| opt(s.final_loss)),
+            self.column(Judged::Shared.name(), |_, s| opt(s.final_loss)),
             self.published_loss(),
-            self.column("returned loss", |_, s| opt(s.returned_loss)),
             self.column("seconds", |_, s| Some(format::seconds(s.seconds.total))),
         ]
     }
@@ -166,12 +211,16 @@ fn opt(value: Option<MeanSem>) -> Option<String> {
 }
 
 /// The budget that a strategy needs, in words for the reference itself.
-fn budget(name: &str, strategy: &StrategySummary) -> Option<String> {
-    let ratio = strategy.budget_ratio?;
+fn budget(name: &str, strategy: &StrategySummary, judged: Judged) -> Option<String> {
+    let ratio = judged.ratio(strategy)?;
     if name == REFERENCE {
         return Some("reference".to_owned());
     }
-    let mark = strategy.rises_again.map_or("", |_| RISES);
+    if ratio.at_first_round && ratio.mean.is_some_and(|mean| mean >= 1.0) {
+        // One round for all: nobody can reach it with less.
+        return Some("same budget".to_owned());
+    }
+    let mark = judged.rise(strategy).map_or("", |_| RISES);
     Some(format::marked_ratio(&ratio, 1, mark))
 }
 

@@ -1,13 +1,13 @@
 //! The plots of a report, made from result rows.
 //!
 //! ```
-//! use taskscout_report::{ResultRow, Theme, loss_plot};
+//! use taskscout_report::{Judged, ResultRow, Theme, loss_plot};
 //!
 //! let row = |round: usize, loss| ResultRow {
 //!     strategy: "passive".into(), round, budget: 100 * (round + 1), test_loss: Some(loss),
 //!     ..ResultRow::default()
 //! };
-//! let svg = loss_plot(&[row(0, 0.4), row(1, 0.1)]).to_svg(Theme::Standalone, "loss");
+//! let svg = loss_plot(&[row(0, 0.4), row(1, 0.1)], Judged::Shared).to_svg(Theme::Standalone, "loss");
 //! assert!(svg.starts_with("<svg") && svg.contains("passive"));
 //! ```
 
@@ -16,22 +16,28 @@ use taskscout_plot::{Crossing, LinePlot, Reference, Series, SeriesPoint, YAxis};
 use crate::contender::{TARGET_ONLY, competes, label};
 use crate::curve::{Curve, MeanSem, Metric, mean_curves};
 use crate::format::{grouped, mean_sem, percent, short};
+use crate::judged::Judged;
 use crate::ratio::{REFERENCE, Target};
 use crate::rows::ResultRow;
 
-/// Loss of the shared predictor against the budget, with passive's final loss as a dotted line and
-/// marks where the other strategies reach it. The rows belong to one experiment and one target.
+/// The loss that decides against the budget, with passive's final loss as a dotted line and marks where
+/// the other strategies reach it. The rows belong to one experiment and one target.
 #[must_use]
-pub fn loss_plot<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> LinePlot {
+pub fn loss_plot<'a>(rows: impl IntoIterator<Item = &'a ResultRow>, judged: Judged) -> LinePlot {
     let rows: Vec<&ResultRow> = rows.into_iter().collect();
-    let mut curves = mean_curves(rows.iter().copied(), Metric::TestLoss);
+    let mut curves = mean_curves(rows.iter().copied(), judged.metric());
     fill_target_only(&mut curves, &rows);
-    let mut plot = plot(
-        &curves,
-        "Target loss against budget",
-        "target loss (mean squared error)",
-        YAxis::Log,
-    );
+    let (title, y_title) = match judged {
+        Judged::Returned => (
+            "Loss of the returned predictor against budget",
+            "returned loss (mean squared error)",
+        ),
+        Judged::Shared => (
+            "Loss of the shared predictor against budget",
+            "shared loss (mean squared error)",
+        ),
+    };
+    let mut plot = plot(&curves, title, y_title, YAxis::Log);
     let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
     if let Some(target) = reference.and_then(Target::of) {
         plot.reference = Some(Reference {
@@ -47,34 +53,25 @@ pub fn loss_plot<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> LinePlot 
     plot
 }
 
-/// Loss of the predictor handed back against the budget; `None` if no row has one.
-#[must_use]
-pub fn returned_loss_plot<'a>(rows: impl IntoIterator<Item = &'a ResultRow>) -> Option<LinePlot> {
-    let curves = mean_curves(rows, Metric::ReturnedLoss);
-    let plot = plot(
-        &curves,
-        "Loss of the returned predictor against budget",
-        "returned loss (mean squared error)",
-        YAxis::Log,
-    );
-    (!plot.is_empty()).then_some(plot)
-}
-
-/// A similarity or relevance against the budget, from 0 to 1; `None` if no row has it. Losses are
-/// drawn as [`loss_plot`] and [`returned_loss_plot`] do.
+/// A similarity or relevance against the budget, from 0 to 1; `None` if no row has it. Losses are drawn
+/// as [`loss_plot`] does.
 #[must_use]
 pub fn metric_plot<'a>(
     rows: impl IntoIterator<Item = &'a ResultRow>,
     metric: Metric,
 ) -> Option<LinePlot> {
     let (title, y_title) = match metric {
-        Metric::TestLoss => return Some(loss_plot(rows)).filter(|plot| !plot.is_empty()),
-        Metric::ReturnedLoss => return returned_loss_plot(rows),
+        Metric::TestLoss => return drawn(loss_plot(rows, Judged::Shared)),
+        Metric::ReturnedLoss => return drawn(loss_plot(rows, Judged::Returned)),
         Metric::SubspaceSimilarity => ("Subspace similarity against budget", "subspace similarity"),
         Metric::Relevance => ("Relevance against budget", "relevance"),
     };
     let mut plot = plot(&mean_curves(rows, metric), title, y_title, YAxis::Unit);
     (plot.width, plot.height) = (480.0, 320.0);
+    (!plot.is_empty()).then_some(plot)
+}
+
+fn drawn(plot: LinePlot) -> Option<LinePlot> {
     (!plot.is_empty()).then_some(plot)
 }
 
@@ -191,7 +188,7 @@ mod tests {
 
     #[test]
     fn marks_where_strategies_reach_the_reference() {
-        let plot = loss_plot(&rows());
+        let plot = loss_plot(&rows(), Judged::Shared);
         assert_eq!(plot.crossings.len(), 1);
         // 4.08 → 1.02 around 2.04: two thirds between 100 and 200, of 400.
         close(plot.crossings[0].x, 100.0 + 200.0 / 3.0);
@@ -211,10 +208,11 @@ mod tests {
 
     #[test]
     fn standalone_has_no_variables_and_a_white_ground() {
-        let svg = loss_plot(&rows()).to_svg(Theme::Standalone, "p");
+        let svg = loss_plot(&rows(), Judged::Shared).to_svg(Theme::Standalone, "p");
         assert!(!svg.contains("var(") && svg.contains("fill=\"#ffffff\""));
         assert!(
-            svg.contains("width=\"760\"") && svg.contains(">Target loss against budget</text>")
+            svg.contains("width=\"760\"")
+                && svg.contains(">Loss of the shared predictor against budget</text>")
         );
         assert_balanced(&svg);
     }
@@ -223,7 +221,7 @@ mod tests {
     fn first_round_reach_is_a_bound() {
         let mut rows = rows();
         rows.extend(curve("discrete-l1", 3, &[(100, 1.0), (200, 0.9)]));
-        let plot = loss_plot(&rows);
+        let plot = loss_plot(&rows, Judged::Shared);
         assert_eq!(plot.crossings[1].label, "discrete-l1 ≤ 25 %");
         close(plot.crossings[1].y, 1.02);
     }
@@ -240,12 +238,12 @@ mod tests {
             curve("a<b&\"c\"", 2, &[(100, 3.0)]),
         ];
         for rows in cases {
-            let svg = loss_plot(&rows).to_svg(Theme::Page, "x\"y");
+            let svg = loss_plot(&rows, Judged::Shared).to_svg(Theme::Page, "x\"y");
             assert_balanced(&svg);
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
         assert!(
-            loss_plot(&[])
+            loss_plot(&[], Judged::Shared)
                 .to_svg(Theme::Page, "p")
                 .contains("no values")
         );
@@ -253,9 +251,15 @@ mod tests {
 
     #[test]
     fn one_seed_has_no_band() {
-        let one = loss_plot(&curve("passive", 1, &[(100, 8.0), (200, 4.0)]));
+        let one = loss_plot(
+            &curve("passive", 1, &[(100, 8.0), (200, 4.0)]),
+            Judged::Shared,
+        );
         assert!(!one.to_svg(Theme::Page, "p").contains("fill-opacity"));
-        let two = loss_plot(&curve("passive", 2, &[(100, 8.0), (200, 4.0)]));
+        let two = loss_plot(
+            &curve("passive", 2, &[(100, 8.0), (200, 4.0)]),
+            Judged::Shared,
+        );
         assert!(two.to_svg(Theme::Page, "p").contains("fill-opacity"));
     }
 
@@ -267,7 +271,7 @@ mod tests {
             returned_loss: Some(5.0),
             ..row(TARGET_ONLY, 0, 0, 0, 0.0)
         });
-        let plot = loss_plot(&rows);
+        let plot = loss_plot(&rows, Judged::Shared);
         let only = plot.series.last().unwrap();
         assert!(only.across);
         close(only.points[0].y, 5.0);
@@ -278,7 +282,7 @@ mod tests {
     fn target_data_is_drawn_and_named_for_what_it_is() {
         let mut rows = rows();
         rows.extend(curve("target-data", 3, &[(100, 1.0), (400, 0.1)]));
-        let plot = loss_plot(&rows);
+        let plot = loss_plot(&rows, Judged::Shared);
         assert_eq!(plot.series[3].name, "target-data (out of reach)");
         assert_eq!(plot.crossings.len(), 1);
         assert!(plot.to_svg(Theme::Standalone, "p").contains("#6a3d9a"));

@@ -15,7 +15,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::curve::{Cells, Curve, Metric};
+use crate::curve::{Cells, Curve};
+use crate::judged::Judged;
 use crate::rows::ResultRow;
 
 /// The strategy that budgets are compared with.
@@ -145,10 +146,11 @@ fn interpolate((b0, above): (f64, f64), (b1, below): (f64, f64), loss: f64) -> f
 pub fn budget_ratio<'a>(
     rows: impl IntoIterator<Item = &'a ResultRow>,
     strategy: &str,
+    judged: Judged,
 ) -> Option<BudgetRatio> {
     let rows: Vec<&ResultRow> = rows.into_iter().collect();
-    let reference = Cells::new(&rows, REFERENCE, Metric::TestLoss);
-    let own = Cells::new(&rows, strategy, Metric::TestLoss);
+    let reference = Cells::new(&rows, REFERENCE, judged.metric());
+    let own = Cells::new(&rows, strategy, judged.metric());
     let target = Target::of(&reference.mean_curve())?;
     let curve = Some(own.mean_curve()).filter(Curve::is_defined)?;
     let reach = curve.reach(target.loss);
@@ -168,9 +170,10 @@ pub fn budget_ratio<'a>(
 pub fn rises_again<'a>(
     rows: impl IntoIterator<Item = &'a ResultRow>,
     strategy: &str,
+    judged: Judged,
 ) -> Option<Rise> {
     let rows: Vec<&ResultRow> = rows.into_iter().collect();
-    let curve = |strategy| Cells::new(&rows, strategy, Metric::TestLoss).mean_curve();
+    let curve = |strategy| Cells::new(&rows, strategy, judged.metric()).mean_curve();
     let target = Target::of(&curve(REFERENCE)).filter(|_| strategy != REFERENCE)?;
     curve(strategy).rise(target.loss)
 }
@@ -252,7 +255,7 @@ mod tests {
     fn ratio(own: &[(usize, f64)], passive: &[(usize, f64)], seeds: u64) -> BudgetRatio {
         let mut rows = curve("passive", seeds, passive);
         rows.extend(curve("aware", seeds, own));
-        budget_ratio(&rows, "aware").unwrap()
+        budget_ratio(&rows, "aware", Judged::Shared).unwrap()
     }
 
     const PASSIVE: [(usize, f64); 3] = [(100, 8.0), (200, 4.0), (400, 2.0)];
@@ -282,7 +285,7 @@ mod tests {
     #[test]
     fn the_reference_needs_all_of_its_budget() {
         let rows = curve("passive", 5, &PASSIVE);
-        let ratio = budget_ratio(&rows, "passive").unwrap();
+        let ratio = budget_ratio(&rows, "passive", Judged::Shared).unwrap();
         close(ratio.mean.unwrap(), 1.0);
         close(ratio.low.unwrap(), 1.0);
         close(ratio.high.unwrap(), 1.0);
@@ -299,7 +302,7 @@ mod tests {
         let rise = |own: &[(usize, f64)]| {
             let mut rows = curve("passive", 1, &PASSIVE);
             rows.extend(curve("aware", 1, own));
-            rises_again(&rows, "aware")
+            rises_again(&rows, "aware", Judged::Shared)
         };
         assert_eq!(rise(&[(100, 3.0), (200, 1.0), (400, 2.0)]), None);
         assert_eq!(rise(&[(100, 9.0), (200, 8.0), (400, 2.5)]), None);
@@ -311,20 +314,23 @@ mod tests {
         assert_eq!((between.round, between.at_end), (1, false));
         // The reference is what all are measured by.
         let dips = curve("passive", 1, &[(100, 1.0), (200, 5.0), (400, 2.0)]);
-        assert_eq!(rises_again(&dips, "passive"), None);
+        assert_eq!(rises_again(&dips, "passive", Judged::Shared), None);
     }
 
     #[test]
     fn no_reference_or_no_final_loss_is_no_ratio() {
-        assert_eq!(budget_ratio(&curve("aware", 2, &PASSIVE), "aware"), None);
+        assert_eq!(
+            budget_ratio(&curve("aware", 2, &PASSIVE), "aware", Judged::Shared),
+            None
+        );
         let rows = [
             row("passive", 1, 0, 100, 1.0),
             row("passive", 1, 1, 200, f64::NAN),
         ];
-        assert_eq!(budget_ratio(&rows, "passive"), None);
+        assert_eq!(budget_ratio(&rows, "passive", Judged::Shared), None);
         let mut rows = curve("passive", 2, &PASSIVE);
         rows.push(row("target-only", 0, 0, 0, f64::NAN));
-        assert_eq!(budget_ratio(&rows, "target-only"), None);
+        assert_eq!(budget_ratio(&rows, "target-only", Judged::Shared), None);
     }
 
     /// Ten seeds whose losses differ from each other in both strategies.
@@ -344,11 +350,11 @@ mod tests {
 
     #[test]
     fn interval_contains_the_mean_and_is_deterministic() {
-        let ratio = budget_ratio(&noisy(), "aware").unwrap();
+        let ratio = budget_ratio(&noisy(), "aware", Judged::Shared).unwrap();
         let (mean, low, high) = (ratio.mean.unwrap(), ratio.low.unwrap(), ratio.high.unwrap());
         assert!(low < mean && mean < high, "{low} {mean} {high}");
         assert!(high - low > 0.01 && high - low < 0.5, "{low} {high}");
-        let again = budget_ratio(&noisy(), "aware").unwrap();
+        let again = budget_ratio(&noisy(), "aware", Judged::Shared).unwrap();
         assert_eq!(ratio.low.unwrap().to_bits(), again.low.unwrap().to_bits());
         assert_eq!(ratio.high.unwrap().to_bits(), again.high.unwrap().to_bits());
     }
@@ -365,7 +371,7 @@ mod tests {
                 rows.push(row("aware", seed, round, budget, passive / 2.0));
             }
         }
-        let ratio = budget_ratio(&rows, "aware").unwrap();
+        let ratio = budget_ratio(&rows, "aware", Judged::Shared).unwrap();
         close(ratio.mean.unwrap(), 0.5);
         close(ratio.low.unwrap(), 0.5);
         close(ratio.high.unwrap(), 0.5);
@@ -382,7 +388,7 @@ mod tests {
             rows.push(row("aware", seed, 0, 100, 4.0));
             rows.push(row("aware", seed, 1, 400, end));
         }
-        let ratio = budget_ratio(&rows, "aware").unwrap();
+        let ratio = budget_ratio(&rows, "aware", Judged::Shared).unwrap();
         assert!(ratio.mean.is_some() && ratio.low.is_some());
         assert_eq!(ratio.high, None);
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::curve::{self, MeanSem, Metric, mean_curves};
+use crate::judged::Judged;
 use crate::ordered::OrderedMap;
 use crate::ratio::{BudgetRatio, Rise, budget_ratio, rises_again};
 use crate::rows::ResultRow;
@@ -21,6 +22,13 @@ pub struct StrategySummary {
     /// Where the loss was last above passive's again after it had reached it; absent if nowhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rises_again: Option<Rise>,
+    /// The same as `budget_ratio` for the predictor handed back: budget to reach the loss of what
+    /// passive hands back.
+    #[serde(default)]
+    pub returned_budget_ratio: Option<BudgetRatio>,
+    /// The same as `rises_again` for the predictor handed back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub returned_rises_again: Option<Rise>,
     /// Mean number of tasks.
     pub tasks: f64,
     /// Mean number of tasks that hold at least 1 % of the source samples.
@@ -74,11 +82,15 @@ fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
         .copied()
         .filter(|row| Some(row.round) == last_round)
         .collect();
+    let ratio = |judged| budget_ratio(rows.iter().copied(), name, judged);
+    let rise = |judged| rises_again(rows.iter().copied(), name, judged);
     StrategySummary {
         final_loss: final_value(Metric::TestLoss),
         returned_loss: final_value(Metric::ReturnedLoss),
-        budget_ratio: budget_ratio(rows.iter().copied(), name),
-        rises_again: rises_again(rows.iter().copied(), name),
+        budget_ratio: ratio(Judged::Shared),
+        rises_again: rise(Judged::Shared),
+        returned_budget_ratio: ratio(Judged::Returned),
+        returned_rises_again: rise(Judged::Returned),
         tasks: mean(last.iter().map(|row| row.tasks as f64)),
         long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
         relevance: final_value(Metric::Relevance),

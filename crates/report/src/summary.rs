@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::failure::FailedTrial;
+use crate::judged::Judged;
 use crate::ordered::OrderedMap;
 use crate::rows::{ResultRow, split_targets};
 use crate::strategy::strategies;
@@ -38,6 +39,10 @@ pub struct Summary {
     pub oracle: String,
     /// How many seeds there are.
     pub seeds: usize,
+    /// The loss that verdict, main figure, table and budgets go by; absent if it is that of the returned
+    /// predictor.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub judged: Judged,
     /// Trials without results, which no figure counts; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<FailedTrial>,
@@ -89,6 +94,7 @@ impl Summary {
             experiment: first.experiment.clone(),
             oracle: first.oracle.clone(),
             seeds: seeds.len(),
+            judged: Judged::default(),
             failed: Vec::new(),
             misfit: None,
             target: None,
@@ -163,6 +169,11 @@ impl Summary {
         targets.map(|own| own.target.as_str()).collect()
     }
 
+    /// What decides among some of the strategies.
+    pub(crate) fn judged_among(&self, strategies: &OrderedMap<StrategySummary>) -> Judged {
+        self.judged.among(strategies)
+    }
+
     /// The strategies of each target; one section without a name if there is one target.
     #[must_use]
     pub fn sections(&self) -> Vec<(Option<&str>, &OrderedMap<StrategySummary>)> {
@@ -174,6 +185,10 @@ impl Summary {
             .map(|entry| (Some(entry.target.as_str()), &entry.strategies))
             .collect()
     }
+}
+
+fn is_default(judged: &Judged) -> bool {
+    *judged == Judged::default()
 }
 
 fn check(rows: &[ResultRow]) -> Result<&ResultRow> {
@@ -269,6 +284,7 @@ mod tests {
                 "final_loss",
                 "long_term_tasks",
                 "relevance",
+                "returned_budget_ratio",
                 "returned_loss",
                 "seconds",
                 "subspace_similarity",

@@ -35,6 +35,7 @@ pub fn terminal_table(summary: &Summary) -> String {
             target,
             strategies,
             paper: &summary.paper,
+            judged: summary.judged_among(strategies),
         };
         out.push('\n');
         if let Some(target) = target {
@@ -140,7 +141,7 @@ mod tests {
         let lines: Vec<&str> = table.lines().collect();
         assert_eq!(lines[0], "e, exact oracle, 3 seeds");
         for heading in [
-            "final loss",
+            "shared loss",
             "budget to passive's loss",
             "paper: budget",
             "seconds",

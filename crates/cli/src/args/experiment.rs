@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use taskscout_lab::{
-    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, OracleChoice, OracleName, ScheduleName,
-    TaskFeaturesName,
+    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, OracleChoice, OracleName, Published,
+    ScheduleName, TaskFeaturesName,
 };
 
 use crate::data::options::LogArgs;
@@ -65,6 +65,9 @@ pub(crate) struct CommonArgs {
     /// Run each active strategy a second time, as NAME+save-task: it keeps its exploration tasks from round to round while they still fit, to switch less
     #[arg(long)]
     save_task: bool,
+    /// Follow the procedure of the paper instead of taskscout's own: as its code ran, or as its text says
+    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_missing_value = "code", value_parser = named(Published::ALL, Published::name, Published::about))]
+    as_published: Option<Published>,
     /// The training oracle
     #[arg(long, value_name = "ORACLE", value_parser = OracleParser)]
     oracle: Option<OracleChoice>,
@@ -112,6 +115,7 @@ impl CommonArgs {
                 seed: args.seed,
                 strategies: args.strategies,
                 save_task: args.save_task,
+                as_published: args.as_published,
                 oracle: args.oracle,
                 schedule: args.schedule,
                 budget_scale: args.budget_scale,

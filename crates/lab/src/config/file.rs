@@ -55,7 +55,9 @@ pub(crate) fn from_file(path: &Path) -> Result<ExperimentConfig> {
     let folder = path
         .parent()
         .filter(|folder| folder.components().count() > 0);
-    config.world.locate(folder.unwrap_or(Path::new(".")));
+    let folder = folder.unwrap_or(Path::new("."));
+    config.origin.folder = Some(folder.to_owned());
+    config.world.locate(folder);
     Ok(config)
 }
 
@@ -67,6 +69,8 @@ pub(crate) fn parse(text: &str, name: &str) -> Result<ExperimentConfig> {
         places::in_file(text, name, error.span(), &problem)
     })?;
     config.places = Places::of(text, name);
+    config.origin.text = text.to_owned();
+    config.origin.name = name.to_owned();
     Ok(config)
 }
 

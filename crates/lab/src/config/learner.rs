@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
-use taskscout::strategy::{Exploit, Given, Split, StrategyKind};
+use taskscout::strategy::{Exploit, Explore, Given, Saving, Split, StrategyKind};
 use taskscout::train::Mllam;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
@@ -49,6 +49,12 @@ pub(crate) struct LearnerConfig {
     /// taskscout does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exploit: Option<Exploit>,
+    /// How exploration weighs the directions of the representation.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) explore: Explore,
+    /// When tasks still fit, for strategies that save switches.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) saving: Saving,
     /// What designs count as there already.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) given: Given,
@@ -153,6 +159,8 @@ impl Default for LearnerConfig {
             exploit_criterion: Criterion::Trace,
             split: None,
             exploit: None,
+            explore: Explore::default(),
+            saving: Saving::default(),
             given: Given::default(),
             identify: None,
             with: BTreeMap::new(),

@@ -5,10 +5,12 @@ mod learner;
 mod own;
 mod paper;
 mod places;
+mod published;
 mod unused;
 
 use std::collections::BTreeMap;
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use taskscout::registry::Registry;
 use taskscout::strategy::StrategyKind;
@@ -20,9 +22,10 @@ pub(crate) use learner::LearnerConfig;
 pub(crate) use own::OwnParts;
 use paper::Paper;
 pub use places::Places;
+use published::Origin;
 
 use crate::error::{LabError, Result};
-use crate::names::{OracleName, ScheduleName};
+use crate::names::{OracleName, Published, ScheduleName};
 use crate::options::ExperimentOptions;
 use crate::parts::Settings;
 use crate::scenario::WorldConfig;
@@ -63,6 +66,15 @@ pub(crate) struct ExperimentConfig<W = WorldConfig> {
     /// Published figures to compare with.
     #[serde(default)]
     pub(crate) paper: Paper,
+    /// What the paper did otherwise, for `--as-published`.
+    #[serde(default, skip_serializing)]
+    pub(crate) published: Option<IgnoredAny>,
+    /// Whether the paper's procedure is followed, and whose word it is taken from.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(crate) as_published: Option<Published>,
+    /// Where it was read from.
+    #[serde(skip)]
+    pub(crate) origin: Origin,
     /// Where its keys stand.
     #[serde(skip)]
     pub(crate) places: Places,
@@ -116,6 +128,9 @@ impl<W> ExperimentConfig<W> {
             target: self.target,
             schedule: self.schedule,
             paper: self.paper,
+            published: self.published,
+            as_published: self.as_published,
+            origin: self.origin,
             places: self.places,
             own: self.own,
             left_aside: self.left_aside,
@@ -131,8 +146,13 @@ impl ExperimentConfig {
         options: &ExperimentOptions,
         registry: &Registry,
     ) -> Result<Self> {
-        let places = self.places.clone();
-        self.applied(options, registry)
+        let config = match options.as_published {
+            Some(variant) => self.by_the_paper(variant)?,
+            None => self,
+        };
+        let places = config.places.clone();
+        config
+            .applied(options, registry)
             .map_err(|error| places.locate(error, options))
     }
 

@@ -1,8 +1,8 @@
 //! Kept trials: a file that was cut or changed is no result, and its trial is run again.
 
-use taskscout_report::{ResultRow, read_csv};
+use taskscout_report::{PlanRow, ResultRow, read_csv, read_plans};
 
-use super::{RunFolder, TRIALS};
+use super::{PLANS, RunFolder, TRIALS};
 use crate::error::{LabError, Result};
 use crate::prepare::Prepared;
 use crate::record::{Contender, Trial, TrialDetails, TrialRecord};
@@ -28,7 +28,11 @@ impl RunFolder {
         };
         let wanted = prepared.presentation.wants_details();
         let details = self.details(trial).filter(|_| wanted);
+        let plans = self.plans(trial);
         let rows = match read_rows(&bytes) {
+            Ok(_) if plans.is_none() => {
+                Err("has no plans in the .plans.csv file beside it, or damaged ones".into())
+            }
             // Rows alone are half a trial.
             Ok(_) if wanted && details.is_none() => {
                 Err("has no details in the .json file beside it, or damaged ones".into())
@@ -43,6 +47,7 @@ impl RunFolder {
             Ok(rows) => Ok(Some(TrialRecord {
                 trial: trial.clone(),
                 rows,
+                plans: plans.unwrap_or_default(),
                 details,
             })),
             Err(flaw) => self.put_aside(trial, &flaw).map(|()| None),
@@ -64,6 +69,15 @@ impl RunFolder {
             path.display()
         ));
         Ok(())
+    }
+
+    /// The plans of a trial, unless they are missing or damaged.
+    fn plans(&self, trial: &Trial) -> Option<Vec<PlanRow>> {
+        if !trial.contender.plans() {
+            return Some(Vec::new());
+        }
+        let text = std::fs::read_to_string(self.trial_path(trial, PLANS)).ok()?;
+        read_plans(&text, "it").ok()
     }
 
     /// The details of a trial, unless they are missing or damaged.

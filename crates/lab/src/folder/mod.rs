@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use taskscout_report::{write_atomically, write_csv};
+use taskscout_report::{write_atomically, write_csv, write_plans};
 use taskscout_worlds::program::{Incidents, set_aside};
 
 use lock::Lock;
@@ -27,13 +27,16 @@ use crate::run_input::{self, RunInput};
 use crate::watch::Watcher;
 
 /// What a run writes at its top.
-const FILES: [&str; 5] = [
+const FILES: [&str; 6] = [
     "settings.json",
     "results.csv",
     "summary.json",
     "loss.svg",
     "report.html",
+    PLANS,
 ];
+/// What the plans of a trial are kept as, behind its name.
+const PLANS: &str = "plans.csv";
 /// Where finished trials are kept, so that a stopped run can go on.
 const TRIALS: &str = "trials";
 /// Where pictures of a world's own are kept.
@@ -302,6 +305,9 @@ impl RunFolder {
     pub(crate) fn take_up(&self, trial: &Trial, details: bool, journals: &[String]) -> Result<()> {
         let stem = trial.file_stem();
         let mut names = vec![format!("{TRIALS}/{stem}.csv")];
+        if trial.contender.plans() {
+            names.push(format!("{TRIALS}/{stem}.{PLANS}"));
+        }
         if details {
             names.push(format!("{TRIALS}/{stem}.json"));
         }
@@ -328,6 +334,9 @@ impl RunFolder {
                 LabError::Failure(format!("cannot write the details of a trial: {error}"))
             })?;
             write("json", (text + "\n").as_bytes())?;
+        }
+        if record.trial.contender.plans() {
+            write(PLANS, write_plans(&record.plans).as_bytes())?;
         }
         let mut bytes = Vec::new();
         write_csv(&record.rows, &mut bytes)

@@ -40,6 +40,8 @@ pub(crate) fn study_config(
         strategy: StrategyConfig {
             kind: learner.strategy(kind),
             save_task,
+            saving: learner.saving,
+            explore: learner.explore,
             explore_criterion: learner.explore_criterion,
             exploit_criterion: learner.exploit_criterion,
             split: learner.split(),

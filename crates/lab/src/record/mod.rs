@@ -2,7 +2,7 @@
 
 mod details;
 
-use taskscout_report::{ResultRow, TARGET_DATA, TARGET_ONLY};
+use taskscout_report::{PlanRow, ResultRow, TARGET_DATA, TARGET_ONLY};
 
 pub(crate) use details::{
     Identified, RelevantTask, RoundDetails, TargetDetails, TargetRelevance, TrialDetails,
@@ -22,6 +22,13 @@ pub(crate) enum Contender {
     Strategy(StrategyRun),
     /// The whole budget spent on the hidden targets themselves.
     TargetData,
+}
+
+impl Contender {
+    /// Whether it decides which tasks to collect.
+    pub(crate) fn plans(&self) -> bool {
+        matches!(self, Self::Strategy(_))
+    }
 }
 
 impl std::fmt::Display for Contender {
@@ -116,6 +123,8 @@ pub(crate) struct TrialRecord {
     pub(crate) trial: Trial,
     /// Its rows, one for each target and round.
     pub(crate) rows: Vec<ResultRow>,
+    /// Which tasks it asked for and why; empty for contenders without plans.
+    pub(crate) plans: Vec<PlanRow>,
     /// What the world asked to be kept beside them.
     pub(crate) details: Option<TrialDetails>,
 }

@@ -9,7 +9,7 @@ use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::StrategyKind;
 use taskscout::study::Study;
 use taskscout::train::Choice;
-use taskscout_report::ResultRow;
+use taskscout_report::{PlanRow, ResultRow};
 
 use crate::error::Result;
 use crate::models;
@@ -26,6 +26,7 @@ pub(super) struct Course<'a> {
     pub(super) world: Open<'a>,
     pub(super) study: Study,
     pub(super) rows: Vec<ResultRow>,
+    pub(super) plans: Vec<PlanRow>,
     pub(super) details: TrialDetails,
     /// What the last round handed back, target by target.
     pub(super) choices: Arc<Vec<Choice>>,
@@ -51,6 +52,7 @@ impl<'a> Course<'a> {
             world,
             study,
             rows: Vec::new(),
+            plans: Vec::new(),
             details: TrialDetails::new(trial.targets().len()),
             choices: Arc::default(),
             began,
@@ -107,6 +109,7 @@ impl<'a> Course<'a> {
         Ok(TrialRecord {
             trial: self.trial.clone(),
             rows: self.rows,
+            plans: self.plans,
             details: wanted.then_some(self.details),
         })
     }

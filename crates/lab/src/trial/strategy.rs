@@ -10,7 +10,7 @@ use taskscout::strategy::{Plan, PlanItem};
 use taskscout::study::{Event, Study};
 use taskscout::task::{Task, TaskId};
 use taskscout::train::{Choice, PredictorKind};
-use taskscout_report::ResultRow;
+use taskscout_report::{PlanRow, ResultRow};
 
 use super::course::Course;
 use crate::error::Result;
@@ -22,6 +22,7 @@ pub(super) fn run(course: &mut Course<'_>, on_round: &dyn Fn()) -> Result<()> {
             break;
         }
         let round = course.collect(budget)?;
+        course.keep_plan(&round.plan);
         let clock = Instant::now();
         course.choices = course.study.predictors()?;
         let train_s = clock.elapsed().as_secs_f64();
@@ -105,6 +106,23 @@ impl Course<'_> {
             design_s: at.duration_since(began).as_secs_f64(),
             collect_s: at.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Keeps which tasks a round asked for and why.
+    fn keep_plan(&mut self, plan: &Plan) {
+        let row = |item: &PlanItem| PlanRow {
+            strategy: self.trial.contender.to_string(),
+            target: self.trial.target_name().map(str::to_owned),
+            seed: self.trial.seed,
+            round: plan.round,
+            item: item.id,
+            task: item.task.id.as_str().to_owned(),
+            parameters: item.task.to_vec(),
+            n: item.n,
+            stage: item.stage.to_string(),
+            reason: item.reason.clone(),
+        };
+        self.plans.extend(plan.items.iter().map(row));
     }
 
     /// Keeps what the task features cannot express, with the first seed only.

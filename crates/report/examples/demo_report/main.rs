@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use taskscout_report::{
-    ExperimentReport, ResultRow, Theme, html_report, loss_plot, terminal_table, write_atomically,
-    write_csv,
+    ExperimentReport, Judged, ResultRow, Theme, html_report, loss_plot, terminal_table,
+    write_atomically, write_csv,
 };
 
 /// A strategy's speed (share of the passive budget it needs) and what it learns.
@@ -177,7 +177,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write(
         folder,
         "loss.svg",
-        &loss_plot(&one).to_svg(Theme::Standalone, "loss"),
+        &loss_plot(&one, Judged::Returned).to_svg(Theme::Standalone, "loss"),
     )?;
 
     let mut report = ExperimentReport::new(one, paper.clone(), settings)?;

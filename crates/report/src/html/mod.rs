@@ -19,8 +19,9 @@ use crate::curve::Metric;
 use crate::error::Result;
 use crate::failure::FailedExperiment;
 use crate::format::escape;
+use crate::judged::Judged;
 use crate::paper;
-use crate::plots::{loss_plot, metric_plot, returned_loss_plot};
+use crate::plots::{loss_plot, metric_plot};
 use crate::rows::ResultRow;
 use crate::summary::Summary;
 use crate::table::seeds;
@@ -138,6 +139,7 @@ fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
             target,
             strategies,
             paper: &summary.paper,
+            judged: summary.judged_among(strategies),
         };
         let id = format!("plot-{index}-{number}");
         match target {
@@ -184,8 +186,8 @@ fn target_section(
     let seeds = report.summary.seeds;
     let lead = prose::verdict(rows(), section, seeds);
     let mut out = format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
-    out += &parts::notes(&prose::notes(rows(), seeds));
-    let plot = loss_plot(rows());
+    out += &parts::notes(&prose::notes(rows(), seeds, section.judged));
+    let plot = loss_plot(rows(), section.judged);
     if !plot.is_empty() {
         let svg = plot.to_svg(Theme::Page, &format!("{id}-loss"));
         out += &figure(&svg, &prose::loss_caption(&plot, seeds));
@@ -198,9 +200,13 @@ fn target_section(
     for remark in section.remarks().iter().chain(published.iter().flatten()) {
         out += &format!("<p class=\"remark\">{}</p>\n", escape(remark));
     }
-    if let Some(plot) = returned_loss_plot(rows()).filter(|_| guard_mattered(rows())) {
-        let svg = plot.to_svg(Theme::Page, &format!("{id}-returned"));
-        out += &figure(&svg, prose::RETURNED_CAPTION);
+    let (other, name, caption) = match section.judged {
+        Judged::Returned => (Metric::TestLoss, "shared", prose::SHARED_CAPTION),
+        Judged::Shared => (Metric::ReturnedLoss, "returned", prose::RETURNED_CAPTION),
+    };
+    if let Some(plot) = metric_plot(rows(), other).filter(|_| guard_mattered(rows())) {
+        let svg = plot.to_svg(Theme::Page, &format!("{id}-{name}"));
+        out += &figure(&svg, caption);
     }
     let own_target = |target: Option<&str>| section.target.is_none() || target == section.target;
     out += &own::additions(report, own_target, id, level);

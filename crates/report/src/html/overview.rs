@@ -67,9 +67,9 @@ fn table(reports: &[ExperimentReport]) -> String {
          Seconds are those of one seed’s run.</caption>\n<thead>\n\
          <tr><th scope=\"col\" rowspan=\"2\">experiment</th>\
          <th scope=\"col\" rowspan=\"2\" class=\"words\">strategy</th>\
-         <th scope=\"colgroup\" colspan=\"2\">budget to passive's loss</th>\
-         <th scope=\"colgroup\" colspan=\"2\">final loss</th>\
          <th scope=\"col\" rowspan=\"2\">returned loss</th>\
+         <th scope=\"colgroup\" colspan=\"2\">budget to passive's loss</th>\
+         <th scope=\"colgroup\" colspan=\"2\">shared loss</th>\
          <th scope=\"col\" rowspan=\"2\">seconds</th></tr>\n<tr>",
     );
     for heading in ["ours", "paper", "ours", "paper"] {
@@ -82,6 +82,7 @@ fn table(reports: &[ExperimentReport]) -> String {
                 target,
                 strategies,
                 paper: &report.summary.paper,
+                judged: report.summary.judged_among(strategies),
             };
             out += &rows(report, index, section);
         }
@@ -188,15 +189,15 @@ mod tests {
         assert_eq!(
             cells(aware[0]),
             [
+                "–",
                 "41.7 %<small>[41.7–41.7 %]</small>",
                 "38.7 %",
                 "0.5100 ± 0.0058",
                 "0.00160",
-                "–",
                 "10.5"
             ]
         );
-        assert_eq!(cells(aware[1])[1], "–", "nothing was published there");
+        assert_eq!(cells(aware[1])[2], "–", "nothing was published there");
         assert_eq!(page.matches("reference").count(), 2);
     }
 

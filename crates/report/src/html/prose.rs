@@ -2,16 +2,18 @@
 
 use crate::columns::Section;
 use crate::contender::{OUT_OF_REACH, TARGET_DATA, TARGET_ONLY, competes};
-use crate::curve::{Curve, Metric, mean_curves};
+use crate::curve::{Curve, mean_curves};
 use crate::format::{self, escape, grouped, list, percent, short};
+use crate::judged::Judged;
 use crate::paper::paper_figure;
 use crate::ratio::{BudgetRatio, REFERENCE, Target};
 use crate::rows::ResultRow;
 use crate::table::seeds as seed_count;
 use taskscout_plot::LinePlot;
 
-pub(super) const RETURNED_CAPTION: &str =
-    "Loss of the predictor that is handed back, after the guard has chosen it.";
+pub(super) const SHARED_CAPTION: &str =
+    "Loss of the shared predictor alone, which the paper measures; the user gets the returned one.";
+pub(super) const RETURNED_CAPTION: &str = "Loss of the predictor that the user gets.";
 pub(super) const SIMILARITY_CAPTION: &str =
     "How well the representation is found: 1 is the true subspace.";
 pub(super) const RELEVANCE_CAPTION: &str =
@@ -28,7 +30,7 @@ pub(super) fn verdict<'a>(
     section: Section<'_>,
     seeds: usize,
 ) -> String {
-    let curves = mean_curves(rows, Metric::TestLoss);
+    let curves = mean_curves(rows, section.judged.metric());
     let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
     let mut sentences = match reference.and_then(Target::of) {
         Some(target) => compared(target, section, seeds),
@@ -58,7 +60,7 @@ fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
         .strategies
         .iter()
         .filter(|(name, _)| *name != REFERENCE && competes(name))
-        .filter_map(|(name, figures)| Some((name, figures.budget_ratio?)))
+        .filter_map(|(name, figures)| Some((name, section.judged.ratio(figures)?)))
         .collect();
     sentences.extend(reached(&others));
     sentences.extend(rose_again(section));
@@ -89,7 +91,7 @@ fn rose_again(section: Section<'_>) -> Option<String> {
     let rises = section
         .strategies
         .iter()
-        .filter(|(name, figures)| competes(name) && figures.rises_again.is_some());
+        .filter(|(name, figures)| competes(name) && section.judged.rise(figures).is_some());
     let names: Vec<String> = rises.map(|(name, _)| bold(name)).collect();
     (!names.is_empty()).then(|| format!("{} rose above it again afterwards.", list(&names)))
 }
@@ -125,9 +127,10 @@ fn published(section: Section<'_>) -> Option<String> {
 
 fn lowest(section: Section<'_>) -> Option<String> {
     let losses = section.strategies.iter().filter(|(name, _)| competes(name));
-    let losses = losses.filter_map(|(name, figures)| Some((name, figures.final_loss?)));
+    let losses = losses.filter_map(|(name, figures)| Some((name, section.judged.loss(figures)?)));
     let (name, loss) = losses.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-    let reference = section.strategies.get(REFERENCE).and_then(|s| s.final_loss);
+    let passive = section.strategies.get(REFERENCE);
+    let reference = passive.and_then(|s| section.judged.loss(s));
     let below = reference
         .filter(|own| name != REFERENCE && own.mean > 0.0 && loss.mean >= 0.0)
         .map(|own| {
@@ -137,7 +140,7 @@ fn lowest(section: Section<'_>) -> Option<String> {
             )
         });
     Some(format!(
-        "The lowest final loss is that of {}, {}{}.",
+        "The lowest loss at the end is that of {}, {}{}.",
         bold(name),
         short(loss.mean),
         below.unwrap_or_default()
@@ -154,7 +157,8 @@ fn target_only(section: Section<'_>) -> Option<String> {
 }
 
 fn target_data(section: Section<'_>) -> Option<String> {
-    let loss = section.strategies.get(TARGET_DATA)?.final_loss?;
+    let loss = section.strategies.get(TARGET_DATA)?;
+    let loss = loss.returned_loss.or(loss.final_loss)?;
     Some(format!(
         "{}, which collects from the hidden target itself and is out of any learner's reach, ends at {}.",
         bold(TARGET_DATA),
@@ -163,8 +167,12 @@ fn target_data(section: Section<'_>) -> Option<String> {
 }
 
 /// What limits the comparison.
-pub(super) fn notes<'a>(rows: impl Iterator<Item = &'a ResultRow>, seeds: usize) -> Vec<String> {
-    let curves = mean_curves(rows, Metric::TestLoss);
+pub(super) fn notes<'a>(
+    rows: impl Iterator<Item = &'a ResultRow>,
+    seeds: usize,
+    judged: Judged,
+) -> Vec<String> {
+    let curves = mean_curves(rows, judged.metric());
     let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
     let mut notes = Vec::new();
     if seeds == 1 {
@@ -236,6 +244,7 @@ mod tests {
             target: None,
             strategies: &summary.strategies,
             paper: &summary.paper,
+            judged: summary.judged_among(&summary.strategies),
         };
         let markup = verdict(rows.iter(), section, summary.seeds);
         markup.replace("<b>", "").replace("</b>", "")
@@ -255,7 +264,7 @@ mod tests {
             "Over 1 seed, passive ended at a loss of 4.00 after 200 source samples. \
              aware reached that loss with 62 % of this budget and agnostic with 75 %. \
              discrete-l1 never reached it. The published figure is 38.7 % for aware. \
-             The lowest final loss is that of aware, 1.00, 75 % below passive's."
+             The lowest loss at the end is that of aware, 1.00, 75 % below passive's."
         );
     }
 
@@ -265,7 +274,7 @@ mod tests {
         rows.extend(curve("aware", 1, &[(100, 9.0), (200, 5.0)]));
         let text = say(&rows, Value::Null);
         assert!(text.contains("aware never reached that loss."), "{text}");
-        assert!(text.ends_with("The lowest final loss is that of passive, 4.00."));
+        assert!(text.ends_with("The lowest loss at the end is that of passive, 4.00."));
     }
 
     #[test]
@@ -292,11 +301,11 @@ mod tests {
             say(&rows, paper),
             "Over 1 seed, passive ended at a loss of 4.00 after 200 source samples. \
              aware reached that loss with 62 % of this budget. \
-             The lowest final loss is that of aware, 1.00, 75 % below passive's. \
+             The lowest loss at the end is that of aware, 1.00, 75 % below passive's. \
              target-data, which collects from the hidden target itself and is out of any learner's reach, \
              ends at 0.100."
         );
-        let caption = loss_caption(&crate::plots::loss_plot(&rows), 1);
+        let caption = loss_caption(&crate::plots::loss_plot(&rows, Judged::Shared), 1);
         assert!(caption.ends_with("is no contender."), "{caption}");
     }
 
@@ -305,7 +314,7 @@ mod tests {
         let mut rows = curve("passive", 2, &PASSIVE);
         rows.extend(curve("aware", 2, &[(100, 5.0)]));
         rows[1].test_loss = None;
-        let notes = notes(rows.iter(), 2);
+        let notes = notes(rows.iter(), 2, Judged::Shared);
         assert_eq!(notes.len(), 2, "{notes:?}");
         assert!(
             notes[0].starts_with("passive has a finite loss in its last round on 1 of 2 seeds")

@@ -7,23 +7,23 @@
 
 use faer::MatRef;
 
-use super::outputs::{side_by_side, source_embedding, source_maps, stacked};
+use super::outputs::{side_by_side, source_embedding, source_maps};
 use super::passive::spread;
-use super::{Decision, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind, TaskDesign};
+use super::saving::{overlap, saved};
+use super::{
+    Decision, Exploit, Explore, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind,
+    TaskDesign, published,
+};
 use crate::data::Stage;
 use crate::design::{
     Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_listed_blocks,
     solve_space, solve_space_blocks,
 };
 use crate::error::{Error, Result};
-use crate::features::{FeatureMap, Features as _, apply_row};
+use crate::features::{Features as _, apply_row};
 use crate::linalg;
 use crate::rng::{Purpose, Rng, derive};
-use crate::space::Space;
-use crate::task::Task;
-
-/// Mean squared overlap above which save-task keeps the exploration tasks in use.
-const SAVE_TASK_OVERLAP: f64 = 0.8;
+use crate::space::{Ball, Space};
 
 /// Strength, relative to the strongest, below which no source task reaches a direction.
 const UNREACHED: f64 = 1e-6;
@@ -129,10 +129,14 @@ impl Active {
         if looks_everywhere(context, knowledge) {
             return coarse(context);
         }
+        let saving = self.config.saving;
         if let Some(used) = context.exploration.filter(|_| self.config.save_task)
-            && overlap(&used.tasks, context.features, &maps)? >= SAVE_TASK_OVERLAP
+            && overlap(&used.tasks, context.features, &maps, saving.measure)? >= saving.overlap
         {
             return Ok(used.clone());
+        }
+        if let Some((ball, map)) = plain_ball(context, &maps).filter(|_| self.explores_equally()) {
+            return published::exploration(context, knowledge, map, ball.radius());
         }
         // Directions that no source task reaches cannot be explored, only learnt from the target.
         let reached = match maps[..] {
@@ -161,7 +165,34 @@ impl Active {
             return Ok(nearest(context, knowledge));
         }
         let need = (knowledge.need.as_ref(), self.config.exploit_criterion);
-        solve(context, knowledge, need, samples)
+        let maps = source_maps(knowledge.model, context.features.dim());
+        let design = match plain_ball(context, &maps) {
+            Some((ball, map)) if self.config.exploit == Exploit::Paper => {
+                let explored = context.budget.saturating_sub(samples);
+                published::exploitation(context, knowledge, map, (ball.radius(), explored))?
+            }
+            _ => solve(context, knowledge, need, samples)?,
+        };
+        let saving = self.config.saving;
+        match self.config.save_task && saving.exploit {
+            true => saved(context, knowledge, design, saving),
+            false => Ok(design),
+        }
+    }
+
+    fn explores_equally(&self) -> bool {
+        self.config.explore == Explore::Equal
+    }
+}
+
+/// The ball of a context and the one map of its model, where the closed forms of [`ball`] apply.
+fn plain_ball<'a>(
+    context: &PlanContext<'a>,
+    maps: &[MatRef<'a, f64>],
+) -> Option<(&'a Ball, MatRef<'a, f64>)> {
+    match (context.space, maps) {
+        (Space::Ball(ball), [map]) if context.features.is_identity() => Some((ball, *map)),
+        _ => None,
     }
 }
 
@@ -322,22 +353,6 @@ fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
         design.lower_bound = None;
     }
     Ok(())
-}
-
-/// Mean squared overlap between some tasks, in features, and the row space of `B`: of the maps of all
-/// outputs together.
-fn overlap(tasks: &[Task], features: &FeatureMap, maps: &[MatRef<'_, f64>]) -> Result<f64> {
-    let rows = match maps {
-        [map] => linalg::svd(*map, "the task map")?,
-        _ => linalg::svd(stacked(maps).as_ref(), "the task map")?,
-    };
-    let inside = |task: &[f64]| {
-        let features = apply_row(features, task);
-        let projected = linalg::apply(rows.v.transpose(), &features);
-        linalg::dot(&projected, &projected)
-            / linalg::dot(&features, &features).max(f64::MIN_POSITIVE)
-    };
-    Ok(tasks.iter().map(|task| inside(task)).sum::<f64>() / tasks.len().max(1) as f64)
 }
 
 pub(super) fn explore_reason(design: &Design, index: usize) -> String {

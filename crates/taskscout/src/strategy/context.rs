@@ -67,6 +67,8 @@ pub struct PlanContext<'a> {
     pub given: Option<MatRef<'a, f64>>,
     /// The exploration design last used.
     pub exploration: Option<&'a TaskDesign>,
+    /// The tasks for the target that the last round with any asked for, and how many samples of each.
+    pub exploited: &'a [(&'a Task, usize)],
     /// The task features of the targets, where all of them are known; else empty.
     pub targets: &'a [Vec<f64>],
     /// Rows that source tasks have given so far.

@@ -17,7 +17,9 @@ mod kind;
 pub(crate) mod outputs;
 mod passive;
 mod plan;
+mod published;
 mod related;
+mod saving;
 pub mod schedule;
 mod stored;
 mod strategy_config;
@@ -27,7 +29,7 @@ pub use decision::Decision;
 pub use kind::StrategyKind;
 pub use plan::{Plan, PlanItem, TaskDesign};
 pub use schedule::{Split, WarmUp};
-pub use strategy_config::{Exploit, Given, StrategyConfig};
+pub use strategy_config::{Exploit, Explore, Given, Overlap, Saving, StrategyConfig};
 
 use crate::error::Result;
 

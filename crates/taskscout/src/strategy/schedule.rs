@@ -13,8 +13,10 @@ pub enum Split {
     /// round.
     #[default]
     Fading,
-    /// Explore with `min(b^0.75 · k, b/2)`, as the paper does.
+    /// Explore with `min(b^0.75 · k, b/2)`, as the paper's code does.
     Paper,
+    /// Explore with `n₂^{2/3}` where `n₂` samples exploit, as the paper's text says.
+    PaperText,
     /// Explore with a fixed share of every round.
     Share {
         /// The share, from 0 to 1.
@@ -35,6 +37,7 @@ struct RawSplit {
 enum SplitKind {
     Fading,
     Paper,
+    PaperText,
     Share,
 }
 
@@ -45,12 +48,13 @@ impl TryFrom<RawSplit> for Split {
         match (raw.kind, raw.explore) {
             (SplitKind::Fading, None) => Ok(Self::Fading),
             (SplitKind::Paper, None) => Ok(Self::Paper),
+            (SplitKind::PaperText, None) => Ok(Self::PaperText),
             (SplitKind::Share, Some(explore)) if (0.0..=1.0).contains(&explore) => {
                 Ok(Self::Share { explore })
             }
             _ => Err(Error::setting(
                 "split",
-                "needs `explore` from 0 to 1 with kind `share`, and nothing else with `fading` or `paper`",
+                "needs `explore` from 0 to 1 with kind `share`, and nothing else with `fading`, `paper` or `paper-text`",
             )),
         }
     }
@@ -68,10 +72,25 @@ impl Split {
         let wanted = match self {
             Self::Fading => paper.max(b * FADING.powi(i32::try_from(rounds).unwrap_or(i32::MAX))),
             Self::Paper => paper,
+            Self::PaperText => text_share(b),
             Self::Share { explore } => b * explore.clamp(0.0, 1.0),
         };
         (wanted.floor() as usize).min(budget)
     }
+}
+
+/// The `n₁` with `n₁ + n₂ = b` and `n₁ = n₂^{2/3}`.
+fn text_share(b: f64) -> f64 {
+    let (mut low, mut high) = (0.0, b);
+    for _ in 0..60 {
+        let exploit = 0.5 * (low + high);
+        if exploit + exploit.powf(2.0 / 3.0) > b {
+            high = exploit;
+        } else {
+            low = exploit;
+        }
+    }
+    b - low
 }
 
 /// When the warm-up ends.

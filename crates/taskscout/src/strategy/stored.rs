@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Exploit, Given, Split, StrategyConfig, StrategyKind};
+use super::{Exploit, Explore, Given, Saving, Split, StrategyConfig, StrategyKind};
 use crate::design::Criterion;
 
 /// A strategy in a file. Version 0.1.0 wrote `related` as `aware` with the exploit tasks `kin`.
@@ -12,6 +12,10 @@ pub(super) struct StoredConfig {
     kind: StrategyKind,
     #[serde(default)]
     save_task: bool,
+    #[serde(default)]
+    saving: Saving,
+    #[serde(default)]
+    explore: Explore,
     #[serde(default = "trace")]
     explore_criterion: Criterion,
     #[serde(default = "trace")]
@@ -31,6 +35,7 @@ enum StoredExploit {
     Auto,
     Design,
     Nearest,
+    Paper,
     Kin,
 }
 
@@ -45,10 +50,13 @@ impl From<StoredConfig> for StrategyConfig {
             (kind, StoredExploit::Auto | StoredExploit::Kin) => (kind, Exploit::Auto),
             (kind, StoredExploit::Design) => (kind, Exploit::Design),
             (kind, StoredExploit::Nearest) => (kind, Exploit::Nearest),
+            (kind, StoredExploit::Paper) => (kind, Exploit::Paper),
         };
         Self {
             kind,
             save_task: stored.save_task,
+            saving: stored.saving,
+            explore: stored.explore,
             explore_criterion: stored.explore_criterion,
             exploit_criterion: stored.exploit_criterion,
             split: stored.split,

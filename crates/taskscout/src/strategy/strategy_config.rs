@@ -19,6 +19,12 @@ pub struct StrategyConfig {
     pub kind: StrategyKind,
     /// Keep the exploration tasks while they still fit the estimate, to save task switches.
     pub save_task: bool,
+    /// When tasks still fit, with `save_task`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub saving: Saving,
+    /// How exploration weighs the directions of the representation.
+    #[serde(skip_serializing_if = "is_default")]
+    pub explore: Explore,
     /// What exploration designs minimise.
     pub explore_criterion: Criterion,
     /// What target-aware designs minimise.
@@ -43,6 +49,56 @@ pub enum Given {
     Collected,
 }
 
+/// How exploration weighs the directions of the representation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Explore {
+    /// The optimal design `q_1 = g(B ψ_W, I)`: more samples for weak directions.
+    #[default]
+    Optimal,
+    /// The right singular vectors of `B` with equal weights, as the paper prints it; on a ball of plain
+    /// parameters, where these vectors are tasks. Elsewhere the optimal design.
+    Equal,
+}
+
+/// When tasks in use still fit the estimate, so that a switch can be saved.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Saving {
+    /// Squared overlap between the tasks in use and the row space of `B` that is enough, from 0 to 1.
+    pub overlap: f64,
+    /// Which overlap counts.
+    pub measure: Overlap,
+    /// Keep the tasks for the target, too, while they point in the same directions.
+    pub exploit: bool,
+}
+
+impl Default for Saving {
+    fn default() -> Self {
+        Self {
+            overlap: 0.8,
+            measure: Overlap::default(),
+            exploit: false,
+        }
+    }
+}
+
+/// Which overlap of two subspaces counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Overlap {
+    /// The mean over the tasks.
+    #[default]
+    Mean,
+    /// That of the task that fits worst.
+    Smallest,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// Which tasks serve the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -57,6 +113,10 @@ pub enum Exploit {
     Design,
     /// The source task nearest to each target in function space.
     Nearest,
+    /// As the paper prints it, on a ball of plain parameters: for each eigenvector of `A` above the paper's
+    /// clipping threshold, the shortest task that reaches it, all with equal weights. In finite spaces the
+    /// optimal design, elsewhere the nearest task.
+    Paper,
 }
 
 impl StrategyConfig {
@@ -66,6 +126,8 @@ impl StrategyConfig {
         Self {
             kind,
             save_task: false,
+            saving: Saving::default(),
+            explore: Explore::default(),
             explore_criterion: Criterion::Trace,
             exploit_criterion: Criterion::Trace,
             split: Split::default(),

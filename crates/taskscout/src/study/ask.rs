@@ -43,6 +43,8 @@ pub(super) struct Round<'a> {
     pub(super) given: Option<Mat<f64>>,
     /// The task features of the targets, if all of them are known.
     pub(super) targets: Vec<Vec<f64>>,
+    /// The tasks for the target that were last asked for, and how many samples of each.
+    pub(super) exploited: Vec<(&'a Task, usize)>,
     /// Rows of source tasks so far.
     pub(super) rows: Vec<(&'a Task, usize)>,
 }
@@ -100,6 +102,7 @@ impl Round<'_> {
             given: self.given.as_ref().map(Mat::as_ref),
             exploration,
             targets: &self.targets,
+            exploited: &self.exploited,
             rows: &self.rows,
             left,
         }
@@ -154,6 +157,7 @@ impl Study {
             knowledge,
             given,
             targets: self.known_targets(),
+            exploited: self.last_exploited(),
             rows: self.rows_to_come(&under_way),
         };
         let decision = match remaining {
@@ -167,6 +171,15 @@ impl Study {
             exploration: decision.exploration,
             start,
         })
+    }
+
+    /// The tasks for the target of the last round that had any, with their samples.
+    fn last_exploited(&self) -> Vec<(&Task, usize)> {
+        let exploits = |one: &&TrackedItem| one.item.stage == Stage::Exploit;
+        let last = self.items.iter().rfind(exploits).map(|one| one.round);
+        let of_last = |one: &&TrackedItem| exploits(one) && Some(one.round) == last;
+        let items = self.items.iter().filter(of_last);
+        items.map(|one| (&one.item.task, one.item.n)).collect()
     }
 
     /// The items as the plan of the next round, of which so many samples were asked.

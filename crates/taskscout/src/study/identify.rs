@@ -205,7 +205,11 @@ impl Study {
         // Where few directions carry many task features, the design needs fewer samples.
         let full = 2 * model.dim() >= config.source_features();
         let moments = |target: &Target| !target.has_samples();
+        // The paper's construction needs a ball of plain parameters.
+        let plain = matches!(config.space, Space::Ball(_)) && config.task_features.is_identity();
+        let printed = mode == Exploit::Paper && (plain || config.space.count().is_some());
         if mode == Exploit::Design
+            || printed
             || (mode == Exploit::Auto && !(continuous && full))
             || config.targets.iter().any(moments)
         {

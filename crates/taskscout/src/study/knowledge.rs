@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Model, Representation as _};
 use crate::strategy::outputs::{embedding, outputs, source_maps};
-use crate::strategy::{Given, Knowledge};
+use crate::strategy::{Exploit, Given, Knowledge};
 use crate::target::TargetKind;
 use crate::task::{Task, TaskId};
 
@@ -225,7 +225,11 @@ impl Study {
         }
         Ok(Knowledge {
             model,
-            need: clip(&need, error)?,
+            need: match self.config.strategy.exploit {
+                // With a clipping rule of its own.
+                Exploit::Paper => need,
+                _ => clip(&need, error)?,
+            },
             targets,
             nearest: Vec::new(),
         })

@@ -39,6 +39,7 @@ fn record(index: usize) -> TrialRecord {
             returned_loss: Some(1.0),
             ..ResultRow::default()
         }],
+        plans: Vec::new(),
         details: Some(TrialDetails {
             targets: vec![TargetDetails::default()],
             misfit: None,
