@@ -68,6 +68,7 @@
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
 //! | [`design`], [`strategy`] | optimal designs, and the strategies that use them |
+//! | [`theory`] | the paper's quantities, bounds and risk law, as numbers |
 //! | [`study`], [`driver`] | the loop, and what turns it |
 //! | [`registry`] | spaces, features, strategies and trainers of one's own |
 //! | [`prelude`] | all that a program needs, in one `use` |
@@ -86,7 +87,7 @@ pub mod study;
 #[doc(inline)]
 pub use taskscout_design::extension::Extension;
 #[doc(inline)]
-pub use taskscout_design::{error, features, optimal as design, rng, space, task};
+pub use taskscout_design::{error, features, optimal as design, rng, space, task, theory};
 pub(crate) use taskscout_design::{extension, linalg};
 #[doc(inline)]
 pub use taskscout_learn::{data, identify, metric, model, target, train};
