@@ -68,6 +68,7 @@
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
 //! | [`design`], [`strategy`] | optimal designs, and the strategies that use them |
+//! | [`forecast`] | what more samples would buy: expected losses with intervals |
 //! | [`theory`] | the paper's quantities, bounds and risk law, as numbers |
 //! | [`study`], [`driver`] | the loop, and what turns it |
 //! | [`registry`] | spaces, features, strategies and trainers of one's own |
@@ -90,7 +91,7 @@ pub use taskscout_design::extension::Extension;
 pub use taskscout_design::{error, features, optimal as design, rng, space, task, theory};
 pub(crate) use taskscout_design::{extension, linalg};
 #[doc(inline)]
-pub use taskscout_learn::{data, identify, metric, model, target, train};
+pub use taskscout_learn::{data, forecast, identify, metric, model, target, train};
 
 pub use error::{Error, Result};
 
@@ -113,3 +114,8 @@ struct Identification;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/pooling.md")]
 struct Pooling;
+
+/// The example of the book's page on forecasts.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/forecast.md")]
+struct Forecasts;
