@@ -76,7 +76,7 @@ impl Setting {
         (self.first_round as f64 * self.growth.powi(round as i32)) as usize
     }
 
-    /// Forecasts after each round but the first, and what then came.
+    /// Forecasts from the end of the second round on, each for the round that follows, and what then came.
     fn cases(&self, seed: u64) -> Vec<Case> {
         let mut world = (self.world)(seed);
         let mut cases = Vec::new();

@@ -22,6 +22,10 @@ const LEAST_RIDGE: f64 = 1e-9;
 /// Part of the largest eigenvalue of inputs' second moment below which a direction of inputs does not occur.
 const NO_INPUT: f64 = 1e-12;
 
+/// Rows of all tasks that count as the target's inputs for each of its own. A target's own rows, neighbours on a few
+/// trajectories, have been where the target's function is known best, and others to come will not all be there.
+const OTHER_INPUTS: f64 = 0.1;
+
 /// What inputs look like: Gram matrices of a row to come.
 #[derive(Debug)]
 pub(super) struct Expected {
@@ -62,12 +66,13 @@ impl Expected {
         })
     }
 
-    /// The Gram matrix of `n` rows like some that came: theirs, with as many rows of all tasks as there are features.
-    fn gram(&self, like: Option<&Statistics>, n: f64) -> Vec<f64> {
+    /// The Gram matrix of `n` rows like some that came: theirs, with as many rows of all tasks as there are features, or
+    /// more.
+    fn gram(&self, like: Option<&Statistics>, n: f64, more: f64) -> Vec<f64> {
         let Some(like) = like else {
             return self.all.iter().map(|value| value * n).collect();
         };
-        let prior = self.dim as f64;
+        let prior = more.max(self.dim as f64);
         let scale = n / (like.count() as f64 + prior);
         let pairs = like.gram().iter().zip(&self.all);
         pairs
@@ -82,7 +87,7 @@ impl Expected {
         further: &FurtherRows,
     ) -> Result<Vec<(Statistics, Vec<f64>)>> {
         let statistics = |like: Option<&Statistics>, n: usize| {
-            Statistics::of_gram(self.dim, self.outputs, n, self.gram(like, n as f64))
+            Statistics::of_gram(self.dim, self.outputs, n, self.gram(like, n as f64, 0.0))
         };
         let mut rows = Vec::new();
         for (id, features, n) in &further.sources {
@@ -105,7 +110,9 @@ impl Expected {
 
     /// A root `R` of the second moment `S = R Rᵀ` of a target's inputs.
     pub(super) fn input_root(&self, target: usize) -> Result<Mat<f64>> {
-        let moment = packed::unpack(&self.gram(self.targets.get(target), 1.0), self.dim);
+        let own = self.targets.get(target);
+        let others = OTHER_INPUTS * own.map_or(0.0, |own| own.count() as f64);
+        let moment = packed::unpack(&self.gram(own, 1.0, others), self.dim);
         let (values, vectors) = linalg::eigen(moment.as_ref(), "the second moment of inputs")?;
         let floor = NO_INPUT * values.first().copied().unwrap_or(0.0);
         let rank = values.iter().filter(|value| **value > floor).count();
