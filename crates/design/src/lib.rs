@@ -8,6 +8,7 @@
 //! | [`task`], [`space`] | what a task is, and where tasks live |
 //! | [`features`], [`columns`] | feature maps, and the moments of columns that scale them |
 //! | [`optimal`] | optimal designs with certificates, and campaigns of whole samples |
+//! | [`theory`] | the quantities, bounds and the risk law of the paper |
 //! | [`extension`] | parts of the user's own, by name |
 //! | [`linalg`], [`rng`], [`error`] | what all of taskscout computes with |
 
@@ -20,5 +21,6 @@ pub mod optimal;
 pub mod rng;
 pub mod space;
 pub mod task;
+pub mod theory;
 
 pub use error::{Error, Result};

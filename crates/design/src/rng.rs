@@ -47,6 +47,8 @@ pub enum Purpose {
     Shuffle = 10,
     /// Search for a hidden target's parameters; indices: target, rows.
     Identify = 11,
+    /// Draws from the posterior behind a forecast; indices: draw, then what is drawn.
+    Forecast = 12,
 }
 
 /// Derives the generator of `purpose` for these indices from the seed.

@@ -12,10 +12,12 @@
 //! | [`model`] | task maps and models |
 //! | [`train`] | trainers, what they propose, and the guard that judges it |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
+//! | [`forecast`] | what more rows would buy: the expected loss on targets, with an interval |
 //! | [`target`] | the tasks that one cares about |
 //! | [`metric`] | measures of success |
 
 pub mod data;
+pub mod forecast;
 pub mod hierarchy;
 pub mod identify;
 pub mod metric;
@@ -25,6 +27,6 @@ pub mod representation;
 pub mod target;
 pub mod train;
 
-pub(crate) use taskscout_design::{error, features, linalg, rng, space, task};
+pub(crate) use taskscout_design::{error, features, linalg, rng, space, task, theory};
 
 pub use error::{Error, Result};

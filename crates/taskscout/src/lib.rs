@@ -68,6 +68,8 @@
 //! | [`train`], [`model`] | training oracles, the guard against negative transfer, what they give |
 //! | [`identify`] | a hidden target's parameters, with a region, inside the source space |
 //! | [`design`], [`strategy`] | optimal designs, and the strategies that use them |
+//! | [`forecast`] | what more samples would buy: expected losses with intervals |
+//! | [`theory`] | the paper's quantities, bounds and risk law, as numbers |
 //! | [`study`], [`driver`] | the loop, and what turns it |
 //! | [`registry`] | spaces, features, strategies and trainers of one's own |
 //! | [`prelude`] | all that a program needs, in one `use` |
@@ -86,10 +88,10 @@ pub mod study;
 #[doc(inline)]
 pub use taskscout_design::extension::Extension;
 #[doc(inline)]
-pub use taskscout_design::{error, features, optimal as design, rng, space, task};
+pub use taskscout_design::{error, features, optimal as design, rng, space, task, theory};
 pub(crate) use taskscout_design::{extension, linalg};
 #[doc(inline)]
-pub use taskscout_learn::{data, identify, metric, model, target, train};
+pub use taskscout_learn::{data, forecast, identify, metric, model, target, train};
 
 pub use error::{Error, Result};
 
@@ -122,3 +124,8 @@ struct Identification;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/explanation/pooling.md")]
 struct Pooling;
+
+/// The example of the book's page on forecasts.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/forecast.md")]
+struct Forecasts;

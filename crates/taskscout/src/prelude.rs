@@ -23,8 +23,8 @@ pub use crate::strategy::{
     WarmUp,
 };
 pub use crate::study::{
-    BatchId, Collection, Command, Event, Oracle, Progress, Study, StudyConfig, StudyFile,
-    TrackedItem,
+    BatchId, Collection, Command, Event, Forecast, ForecastRequest, Oracle, Progress, Study,
+    StudyConfig, StudyFile, TrackedItem,
 };
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};

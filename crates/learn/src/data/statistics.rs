@@ -101,6 +101,15 @@ impl Statistics {
         }
     }
 
+    /// Rows of which only the Gram matrix, a packed lower triangle, is known: what is expected of rows to come.
+    pub(crate) fn of_gram(dim: usize, outputs: usize, count: usize, gram: Vec<f64>) -> Self {
+        Self {
+            count,
+            gram,
+            ..Self::new(dim, outputs)
+        }
+    }
+
     /// Number of features.
     #[must_use]
     pub fn dim(&self) -> usize {

@@ -80,6 +80,28 @@ impl TryFrom<Raw> for Mlp {
 }
 
 impl Mlp {
+    /// What stands before the last layer, and the last layer's weights; none where there is only one layer.
+    pub(crate) fn before_last(&self) -> Result<Option<(Self, MatRef<'_, f64>)>> {
+        let Some((last, before)) = self
+            .layers
+            .split_last()
+            .filter(|(_, rest)| !rest.is_empty())
+        else {
+            return Ok(None);
+        };
+        let width = last.weights.nrows();
+        // A layer that changes nothing, so that the activation stands before it.
+        let same = Layer {
+            weights: Mat::identity(width, width),
+            bias: None,
+        };
+        let layers = before.iter().cloned().chain([same]).collect();
+        Ok(Some((
+            Self::new(layers, self.activation)?,
+            last.weights.as_ref(),
+        )))
+    }
+
     /// Takes layers that fit each other.
     ///
     /// # Errors

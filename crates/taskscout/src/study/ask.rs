@@ -112,6 +112,21 @@ impl Round<'_> {
 impl Study {
     /// Makes a plan; nothing changes yet.
     pub(super) fn plan(&self, budget: usize, available: Option<Available<'_>>) -> Result<Planned> {
+        let built = self.config.strategy.build();
+        let strategy: &dyn Strategy = match &self.config.own_strategy {
+            Some(own) => own.get()?,
+            None => built.as_ref(),
+        };
+        self.plan_by(strategy, budget, available)
+    }
+
+    /// The plan that a strategy would make.
+    pub(super) fn plan_by(
+        &self,
+        strategy: &dyn Strategy,
+        budget: usize,
+        available: Option<Available<'_>>,
+    ) -> Result<Planned> {
         self.check_askable(budget)?;
         let collection = &self.config.collection;
         let (asked, to_spend) = (collection.samples(budget)?, budget);
@@ -126,11 +141,6 @@ impl Study {
         let budget = remaining
             .as_ref()
             .map_or(asked, |remaining| asked.min(remaining.total()));
-        let built = self.config.strategy.build();
-        let strategy: &dyn Strategy = match &self.config.own_strategy {
-            Some(own) => own.get()?,
-            None => built.as_ref(),
-        };
         let waits = !under_way.is_empty();
         let PlanningModel {
             model,

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::forecast::ForecastKey;
 use super::identify::KnownFamily;
-use super::{Needs, Study};
+use super::{Forecast, Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
 use crate::identify::{Identified, IdentifiedTarget, Misfit};
@@ -36,6 +37,20 @@ impl<T> Default for Derived<T> {
 }
 
 impl<T: Clone> Derived<T> {
+    /// The value known for a version, where it is the one wanted, or a new one.
+    pub(super) fn get_if(
+        &self,
+        version: u64,
+        wanted: impl FnOnce(&T) -> bool,
+        derive: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock().as_ref().is_some_and(|known| !wanted(&known.1)) {
+            *lock() = None;
+        }
+        self.get(version, derive)
+    }
+
     /// The value known for a version, or a new one.
     pub(super) fn get(&self, version: u64, derive: impl FnOnce() -> Result<T>) -> Result<T> {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,6 +76,7 @@ pub(super) struct Cache {
     pub(super) identified: Derived<Vec<Option<Identified>>>,
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
+    pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     /// What was learnt from targets' rows alone.
     memo: Memo,

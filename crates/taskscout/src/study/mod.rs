@@ -15,6 +15,8 @@ mod costs;
 mod event;
 mod file;
 mod fits;
+mod forecast;
+mod forecast_report;
 mod identify;
 mod knowledge;
 mod legacy;
@@ -34,6 +36,9 @@ pub use config::{External, Oracle, StudyConfig};
 pub use event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
 pub use file::StudyFile;
 use fits::{Cache, KeptStart};
+pub use forecast_report::{
+    Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
+};
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,303 @@
+//! What further budget would buy.
+
+use std::sync::Arc;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::forecast_report::{
+    Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
+};
+use super::{Progress, Study};
+use crate::error::{Error, Result};
+use crate::features::{Features as _, apply_row};
+use crate::forecast::{EstimatedQuantities, ForecastTarget, Forecaster, FurtherRows, Interval};
+use crate::space::Space;
+use crate::strategy::{PlanItem, StrategyConfig, StrategyKind};
+use crate::target::TargetKind;
+
+/// Tasks of a finite space whose combinations are looked at.
+const MOST_COMBINED: usize = 2000;
+
+/// What a forecast depends on beside the data.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ForecastKey {
+    request: ForecastRequest,
+    rounds: usize,
+    open: usize,
+}
+
+/// Rows that a budget would bring, and how many samples these are.
+struct Bought {
+    budget: usize,
+    samples: usize,
+    rows: FurtherRows,
+}
+
+/// The loss of all targets, and of each.
+struct Losses {
+    all: Interval,
+    each: Vec<Interval>,
+}
+
+impl Study {
+    /// The expected loss on every target against further budget, spent as this study's strategy would plan it, as
+    /// passive collection would, and on rows of the targets; what the next batch is worth; and whether to go on.
+    ///
+    /// The loss is the mean squared error on noise-free labels of the target's prediction from the shared
+    /// representation ([`forecast`](crate::forecast) says how it is predicted and what is left out). Intervals hold the
+    /// loss that comes in nine of ten cases. Nothing changes in the study, and a second call costs nothing while nothing
+    /// new is told.
+    ///
+    /// ```
+    /// use taskscout::prelude::*;
+    /// # struct Tunnel;
+    /// # impl TaskSource for Tunnel {
+    /// #     fn sample(&mut self, task: &Task, n: usize, rng: &mut Rng) -> Result<Samples> {
+    /// #         let x: Vec<f64> = (0..3 * n).map(|_| normal(rng)).collect();
+    /// #         let c = task[0] + 0.5 * task[1];
+    /// #         let y = x.chunks(3).map(|row| c * (row[0] - row[2]) + 0.3 * normal(rng)).collect();
+    /// #         Samples::new(x, 3, y, 1)
+    /// #     }
+    /// # }
+    /// # let mut tunnel = Tunnel;
+    /// # let mut rng = derive(0, Purpose::Collect, &[]);
+    /// let mut study = Study::builder(Space::ball(4, 1.0)?)
+    ///     .inputs(3)
+    ///     .target(Target::unknown("tomorrow"))
+    ///     .k(1)
+    ///     .build()?;
+    /// let tomorrow = Task::point(vec![0.6, 0.8, 0.0, 0.0]);
+    /// study.tell_target(0, &tunnel.sample(&tomorrow, 40, &mut rng)?)?;
+    /// run(&mut study, &mut tunnel, &[200, 200], &mut ())?;
+    ///
+    /// let forecast = study.forecast(&ForecastRequest::further(&[200, 800]))?;
+    /// let tomorrow = &forecast.targets[0];
+    /// assert!(tomorrow.by_design[1].loss.mean < tomorrow.now.mean);
+    /// println!("{}", forecast.advice.sentence);
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No budget or one of 0, too few draws, no data to have a model from, a target of which nothing is known, or what
+    /// planning refuses.
+    pub fn forecast(&self, request: &ForecastRequest) -> Result<Arc<Forecast>> {
+        request.check()?;
+        let open = |item: &&super::TrackedItem| item.progress == Progress::Open;
+        let key = ForecastKey {
+            request: request.clone(),
+            rounds: self.rounds,
+            open: self.items.iter().filter(open).count(),
+        };
+        let kept = self.cache.forecast.get_if(
+            self.data.version(),
+            |(known, _)| *known == key,
+            || Ok((key.clone(), Arc::new(self.make_forecast(request)?))),
+        )?;
+        Ok(kept.1)
+    }
+
+    /// What has been spent: samples that came, and switches to the tasks of plan items that gave some.
+    #[must_use]
+    pub fn spent(&self) -> f64 {
+        let collection = &self.config.collection;
+        let switches = self.items.iter().filter(|item| item.collected > 0).count();
+        collection.sample_cost * self.data.source_rows() as f64
+            + collection.switch_cost * switches as f64
+    }
+
+    /// `k*`, `κ(B)`, `‖W*‖` and `‖ν‖₁` of this study, with intervals from draws of the embeddings.
+    ///
+    /// Combinations are of all tasks where the space is finite and has at most 2,000, and else of task features, in a
+    /// ball each as long as its radius.
+    ///
+    /// # Errors
+    /// Too few draws, no data to have a model from, or a target of which nothing is known.
+    pub fn quantities(&self, draws: usize) -> Result<EstimatedQuantities> {
+        self.forecaster(draws)?.quantities(&self.combined_tasks())
+    }
+
+    /// The tasks that combinations are made of, as columns of task features.
+    fn combined_tasks(&self) -> Mat<f64> {
+        let (space, features) = (&self.config.space, &self.config.task_features);
+        let width = self.config.source_features();
+        if let Some(count) = space.count().filter(|count| *count <= MOST_COMBINED) {
+            let tasks: Vec<Vec<f64>> = (0..count)
+                .filter_map(|row| space.task_at(row))
+                .map(|task| apply_row(features, &task))
+                .collect();
+            return Mat::from_fn(width, tasks.len(), |i, j| tasks[j][i]);
+        }
+        let radius = match space {
+            Space::Ball(ball) if features.is_identity() => ball.radius(),
+            _ => 1.0,
+        };
+        Mat::from_fn(width, width, |i, j| if i == j { radius } else { 0.0 })
+    }
+
+    fn forecaster(&self, draws: usize) -> Result<Forecaster> {
+        if self.data.source_rows() == 0 {
+            return Err(Error::State(
+                "a forecast needs a model: tell the study samples of source tasks first".into(),
+            ));
+        }
+        let targets = self.forecast_targets()?;
+        Forecaster::new(
+            &self.data,
+            &*self.model()?,
+            targets,
+            draws,
+            self.config.seed,
+        )
+    }
+
+    /// The targets as a forecast sees them.
+    fn forecast_targets(&self) -> Result<Vec<ForecastTarget>> {
+        let targets = &self.config.targets;
+        if targets.is_empty() {
+            return Err(Error::State(
+                "a forecast needs a target: name one, or look at the model's own report".into(),
+            ));
+        }
+        let total: f64 = targets.iter().map(|target| target.weight).sum();
+        let width = self.data.task_dim();
+        let seen = |(index, target): (usize, &crate::target::Target)| {
+            let share = target.weight / total;
+            if let TargetKind::SecondMoment { moment } = &target.kind {
+                let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
+                return Ok(ForecastTarget {
+                    moment: Mat::from_fn(width, width, |i, j| entry(i, j).copied().unwrap_or(0.0)),
+                    share,
+                    index,
+                });
+            }
+            if target.has_own_coordinate() && self.data.target_rows(index) == 0 {
+                return Err(Error::State(format!(
+                    "nothing is known of the target `{}`: tell the study some of its samples before asking for a forecast",
+                    target.name
+                )));
+            }
+            let features = &self.data.targets()[index].features;
+            Ok(ForecastTarget::task(index, features, share))
+        };
+        targets.iter().enumerate().map(seen).collect()
+    }
+
+    fn make_forecast(&self, request: &ForecastRequest) -> Result<Forecast> {
+        let forecaster = self.forecaster(request.draws)?;
+        let now = losses(&forecaster, &FurtherRows::default())?;
+        let ways = [SpendOn::Design, SpendOn::Passive, SpendOn::TargetRows];
+        let mut scenarios = Vec::new();
+        for way in ways {
+            for &budget in &request.further {
+                if let Some(bought) = self.bought(way, budget)? {
+                    scenarios.push((way, bought));
+                }
+            }
+        }
+        let found: Vec<Losses> = scenarios
+            .par_iter()
+            .map(|(_, bought)| losses(&forecaster, &bought.rows))
+            .collect::<Result<_>>()?;
+        let points = |way: SpendOn, target: usize| -> Vec<ForecastPoint> {
+            let all = scenarios.iter().zip(&found);
+            let of_way = all.filter(|((one, _), _)| *one == way);
+            of_way
+                .map(|((_, bought), losses)| ForecastPoint {
+                    budget: bought.budget,
+                    samples: bought.samples,
+                    loss: losses.each[target],
+                })
+                .collect()
+        };
+        let targets = self.config.targets.iter().enumerate();
+        let targets = targets.map(|(index, target)| TargetForecast {
+            name: target.name.clone(),
+            now: now.each[index],
+            by_design: points(SpendOn::Design, index),
+            passive: points(SpendOn::Passive, index),
+            target_rows: points(SpendOn::TargetRows, index),
+        });
+        let first = scenarios.iter().zip(&found);
+        let first = first.filter(|((_, bought), _)| bought.budget == request.further[0]);
+        let best = first.min_by(|a, b| a.1.all.mean.total_cmp(&b.1.all.mean));
+        let (spend_on, then) = best
+            .map_or((SpendOn::Design, now.all.mean), |((way, _), losses)| {
+                (*way, losses.all.mean)
+            });
+        let next_batch = NextBatch {
+            budget: request.further[0],
+            spend_on,
+            now: now.all.mean,
+            then,
+            value: (now.all.mean - then) / request.further[0] as f64,
+        };
+        Ok(Forecast {
+            targets: targets.collect(),
+            advice: Advice::of(&next_batch, request.least_gain),
+            next_batch,
+        })
+    }
+
+    /// What a budget would buy; none where there is nothing of the kind to buy. What is under way comes too.
+    fn bought(&self, way: SpendOn, budget: usize) -> Result<Option<Bought>> {
+        let mut rows = FurtherRows::default();
+        let under_way = self.under_way();
+        let waiting: std::collections::BTreeMap<_, _> = under_way.into_iter().collect();
+        for (id, (task, n)) in waiting {
+            let features = self.config.features_of(task);
+            rows.sources.push((id.clone(), features, n));
+        }
+        let items: Vec<PlanItem> = match way {
+            SpendOn::Design => self.plan(budget, None)?.plan.items,
+            SpendOn::Passive => {
+                let passive = StrategyConfig::new(StrategyKind::Passive).build();
+                self.plan_by(passive.as_ref(), budget, None)?.plan.items
+            }
+            SpendOn::TargetRows => {
+                let bought = self.target_rows_for(budget)?;
+                if bought.is_empty() {
+                    return Ok(None);
+                }
+                rows.targets = bought;
+                Vec::new()
+            }
+        };
+        let of_targets: usize = rows.targets.iter().map(|(_, n)| n).sum();
+        let samples = of_targets + items.iter().map(|item| item.n).sum::<usize>();
+        for PlanItem { task, n, .. } in items {
+            let features = self.config.features_of(&task);
+            rows.sources.push((task.id, features, n));
+        }
+        Ok(Some(Bought {
+            budget,
+            samples,
+            rows,
+        }))
+    }
+
+    /// Rows of targets that a budget buys, by their weights.
+    fn target_rows_for(&self, budget: usize) -> Result<Vec<(usize, usize)>> {
+        let targets = self.config.targets.iter().enumerate();
+        let sampled: Vec<(usize, f64)> = targets
+            .filter(|(_, target)| target.has_samples())
+            .map(|(index, target)| (index, target.weight))
+            .collect();
+        if sampled.is_empty() {
+            return Ok(Vec::new());
+        }
+        let samples = self.config.collection.samples(budget)?;
+        let weights: Vec<f64> = sampled.iter().map(|(_, weight)| *weight).collect();
+        let total: f64 = weights.iter().sum();
+        let rows = sampled.iter().map(|(index, weight)| {
+            let share = samples as f64 * weight / total;
+            (*index, share.round() as usize)
+        });
+        Ok(rows.collect())
+    }
+}
+
+fn losses(forecaster: &Forecaster, rows: &FurtherRows) -> Result<Losses> {
+    let (all, each) = forecaster.all_losses(rows)?;
+    Ok(Losses { all, each })
+}
