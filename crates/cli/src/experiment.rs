@@ -1,7 +1,7 @@
 //! `taskscout reproduce` and `taskscout run`: what they say of an experiment, and how they end.
 
 use taskscout::registry::Registry;
-use taskscout_lab::{Experiment, MEND, QUICK, run_all};
+use taskscout_lab::{Experiment, MEND, QUICK, run_all, run_theory};
 
 use crate::args::Asked;
 use crate::error::{CliError, Result};
@@ -53,6 +53,20 @@ pub(crate) fn execute_all(asked: &Asked, registry: &Registry) -> Result<()> {
         Some(missing) => Err(CliError::Failure(missing + MEND)),
         None => printed,
     }
+}
+
+/// Puts the theory beside measurements and tells the user.
+pub(crate) fn execute_theory(asked: &Asked) -> Result<()> {
+    let report = run_theory(&asked.options, &terminal())?;
+    if asked.json {
+        return print(report.summary());
+    }
+    let page = report.folder().join("report.html");
+    show(&format!(
+        "{}\nReport: {}\n",
+        report.in_words(),
+        page.display()
+    ))
 }
 
 /// What a reader of a quick run's table must know.

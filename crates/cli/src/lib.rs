@@ -55,7 +55,7 @@ use taskscout::registry::Registry;
 use taskscout_io::tables::visible;
 use taskscout_lab::{Experiment, parts};
 
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, Reproduced};
 use crate::error::{CliError, Result};
 
 /// Runs the command that the arguments of this process ask for, with the registered parts beside its own:
@@ -79,10 +79,11 @@ pub fn main_with(registry: &Registry) -> ExitCode {
 fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
     match cli.command {
         Command::Reproduce { experiment } => match experiment.asked() {
-            (Some(experiment), asked) => {
+            (Reproduced::Experiment(experiment), asked) => {
                 experiment::execute(Experiment::built_in(experiment)?, &asked, registry)
             }
-            (None, asked) => experiment::execute_all(&asked, registry),
+            (Reproduced::Theory, asked) => experiment::execute_theory(&asked),
+            (Reproduced::All, asked) => experiment::execute_all(&asked, registry),
         },
         Command::Run {
             file,

@@ -48,6 +48,7 @@ mod schedule;
 mod strategy_run;
 #[cfg(test)]
 mod tests;
+pub mod theory;
 mod trial;
 mod trials;
 pub mod watch;
@@ -61,5 +62,6 @@ pub use names::{
 };
 pub use options::{ExperimentOptions, LogOptions};
 pub use publish::QUICK;
+pub use theory::{TheoryReport, run_theory};
 pub use trials::MEND;
 pub use watch::{Watch, Watcher};

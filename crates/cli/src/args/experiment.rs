@@ -25,20 +25,32 @@ pub(crate) enum Reproduce {
     Pendulum(PendulumArgs),
     #[command(about = BuiltIn::Drone.about())]
     Drone(Box<DroneArgs>),
+    /// The paper's theory: designs beside its bounds, and the risk law beside measurements
+    Theory(TheoryArgs),
     /// Each of these in turn, and one report on all
     All(Box<AnyArgs>),
 }
 
+/// What `reproduce` runs.
+#[derive(Debug)]
+pub(crate) enum Reproduced {
+    Experiment(BuiltIn),
+    Theory,
+    All,
+}
+
 impl Reproduce {
-    /// The experiment, none for all of them, and what was asked of it.
-    pub(crate) fn asked(&self) -> (Option<BuiltIn>, Asked) {
+    /// What to run, and what was asked of it.
+    pub(crate) fn asked(&self) -> (Reproduced, Asked) {
+        let one = Reproduced::Experiment;
         match self {
-            Self::Bilinear(args) => (Some(BuiltIn::Bilinear), args.asked()),
-            Self::Fourier(args) => (Some(BuiltIn::Fourier), args.asked()),
-            Self::Mlp(args) => (Some(BuiltIn::Mlp), args.asked()),
-            Self::Pendulum(args) => (Some(BuiltIn::Pendulum), args.asked()),
-            Self::Drone(args) => (Some(BuiltIn::Drone), args.asked()),
-            Self::All(args) => (None, args.asked()),
+            Self::Bilinear(args) => (one(BuiltIn::Bilinear), args.asked()),
+            Self::Fourier(args) => (one(BuiltIn::Fourier), args.asked()),
+            Self::Mlp(args) => (one(BuiltIn::Mlp), args.asked()),
+            Self::Pendulum(args) => (one(BuiltIn::Pendulum), args.asked()),
+            Self::Drone(args) => (one(BuiltIn::Drone), args.asked()),
+            Self::Theory(args) => (Reproduced::Theory, args.asked()),
+            Self::All(args) => (Reproduced::All, args.asked()),
         }
     }
 }
@@ -130,6 +142,49 @@ impl CommonArgs {
                 ..ExperimentOptions::default()
             },
             json: args.json,
+        }
+    }
+}
+
+/// Options of the theory.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TheoryArgs {
+    /// Seeds of the measurements on each ground truth
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: Option<u64>,
+    /// The first seed
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// The first of 8 ground truths
+    #[arg(long, value_name = "M")]
+    matrix_seed: Option<u64>,
+    /// A first look: 2 ground truths, 1 seed, up to 50,000 samples
+    #[arg(long)]
+    quick: bool,
+    /// Where results go [default: runs/theory]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace what the folder holds; other files stay
+    #[arg(long)]
+    force: bool,
+    /// Print the summary as JSON on standard output, and nothing else there
+    #[arg(long)]
+    json: bool,
+}
+
+impl TheoryArgs {
+    fn asked(&self) -> Asked {
+        Asked {
+            options: ExperimentOptions {
+                seeds: self.seeds,
+                seed: self.seed,
+                matrix_seed: self.matrix_seed,
+                quick: self.quick,
+                out: self.out.clone(),
+                force: self.force,
+                ..ExperimentOptions::default()
+            },
+            json: self.json,
         }
     }
 }

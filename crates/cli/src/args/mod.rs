@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce};
+pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce, Reproduced};
 use crate::data::options::Data;
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
