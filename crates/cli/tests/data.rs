@@ -74,10 +74,7 @@ fn flights_are_listed_by_axis() {
     for part in ["quad_eight_pid_70p20sint_z   150", "8.5 ± 2.4", "pwm_3 "] {
         assert!(text.contains(part), "{part} in: {text}");
     }
-    assert!(
-        text.ends_with("Nothing was found that would spoil learning.\n"),
-        "{text}"
-    );
+    assert!(text.ends_with("No problems were found.\n"), "{text}");
     let json = inspected_json(&scratch, "logs");
     let task = &json["tasks"][5];
     assert_eq!(task["task"], "quad_eight_pid_nowind_z");

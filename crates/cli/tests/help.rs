@@ -13,6 +13,16 @@ fn said(scratch: &Scratch, line: &str) -> String {
 }
 
 #[test]
+fn help_begins_with_what_the_command_is_for() {
+    let help = said(&Scratch::new(), "--help");
+    let first = help.lines().next().unwrap();
+    assert!(
+        first.ends_with("which tasks should I collect data from next?"),
+        "{first}"
+    );
+}
+
+#[test]
 fn every_experiment_helps_with_its_own_options() {
     let scratch = Scratch::new();
     let own = [

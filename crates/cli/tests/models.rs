@@ -313,7 +313,7 @@ fn inputs_are_matched_by_name() {
     }
     assert_eq!(
         scratch.done(&format!("predict {NAMED} --inputs c.csv")),
-        "note: columns that are no inputs: t, note, torque\n"
+        "note: columns that the model does not use: t, note, torque\n"
     );
 
     // Other names need to be said, in the order of the model; its own are matched all the same.

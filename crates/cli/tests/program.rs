@@ -269,7 +269,7 @@ fn a_program_that_never_works_is_one_error() {
     let output = more.run(&["--jobs", "1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("more than it was asked for"),
+        stderr(&output).contains("more than the request asked for"),
         "{}",
         stderr(&output)
     );

@@ -173,7 +173,7 @@ fn bad_input_is_refused_in_one_sentence() {
     refused(
         &scratch,
         &format!("--w 0,0,x,0,0 {out}"),
-        &["has `x`, which is no number"],
+        &["has `x`, which is not a number"],
     );
     refused(
         &scratch,

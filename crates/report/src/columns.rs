@@ -65,7 +65,7 @@ impl Section<'_> {
             let (rise, passive) = (strategy.rises_again?, reference?);
             let end = if rise.at_end { ", its last round" } else { "" };
             Some(format!(
-                "{RISES} {name} rises above passive's loss again after it had reached it: {} at {} samples{end}, against {}; its budget counts to the first time.",
+                "{RISES} {name} reaches passive's loss, but later rises above it: {} at {} samples{end}, against {}; its budget is the one at which it first reaches that loss.",
                 format::short(rise.loss),
                 format::grouped(rise.budget),
                 format::short(passive.mean)

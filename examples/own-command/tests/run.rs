@@ -305,7 +305,7 @@ fn settings_that_do_not_fit_are_refused_with_their_place() {
             "[strategy.aware]\nx = 1\n[strategy.compass-5]",
             &[
                 "line 5, column 1",
-                "`strategy.aware` is a name of the command's own",
+                "`strategy.aware` is the name of a built-in strategy",
             ],
         ),
         (
@@ -335,7 +335,7 @@ fn settings_that_do_not_fit_are_refused_with_their_place() {
         (
             "kind = \"drag\"",
             "kind = \"drag\", dim = 4",
-            &["line 11, column", "`dim` stands beside the kind `drag`"],
+            &["line 11, column", "`dim` is given with the kind `drag`"],
         ),
         (
             "source_dim = 4",

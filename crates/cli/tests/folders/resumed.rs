@@ -122,7 +122,7 @@ fn crashes_are_counted_and_standard_error_is_shown() {
         "target-only-t0-0 | out of memory\n",
         "passive-t0-0 | hello\n",
         "exit status: 4",
-        "warning: the program crashed 1 time and was started anew 1 time\n",
+        "warning: the program crashed 1 time and was restarted 1 time\n",
     ] {
         assert!(said.contains(part), "`{part}` in: {said}");
     }

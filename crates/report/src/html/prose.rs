@@ -11,7 +11,7 @@ use crate::table::seeds as seed_count;
 use taskscout_plot::LinePlot;
 
 pub(super) const RETURNED_CAPTION: &str =
-    "Loss of the predictor that is handed back, after the guard has chosen it.";
+    "Loss of the returned predictor, which combines all candidates by their weights.";
 pub(super) const SIMILARITY_CAPTION: &str =
     "How well the representation is found: 1 is the true subspace.";
 pub(super) const RELEVANCE_CAPTION: &str =
@@ -218,7 +218,7 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     }
     let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
-        caption += " `target-data` collects from the hidden target itself and is no contender.";
+        caption += " `target-data` collects from the hidden target itself, so it is a reference, not a strategy.";
     }
     caption
 }
@@ -297,7 +297,7 @@ mod tests {
              ends at 0.100."
         );
         let caption = loss_caption(&crate::plots::loss_plot(&rows), 1);
-        assert!(caption.ends_with("is no contender."), "{caption}");
+        assert!(caption.ends_with("not a strategy."), "{caption}");
     }
 
     #[test]
