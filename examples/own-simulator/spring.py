@@ -26,7 +26,7 @@ def force(x, v, stiffness, damping):
 
 
 def sample(task, count, rng):
-    """Rows of a shaken mass: it is let go anew every ten steps."""
+    """Rows of a shaken mass: it starts again every ten steps."""
     stiffness, damping = task
     rows = []
     for step in range(count):

@@ -2,52 +2,31 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::fs;
-use std::process::{Command, Output};
+mod common;
 
-struct Scratch(tempfile::TempDir);
+#[cfg(unix)]
+use std::process::Command;
 
-impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
+use common::{Scratch, misused, stdout, succeeded};
 
-    fn write(&self, name: &str, text: &str) {
-        let path = self.0.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+fn inspect(line: &str) -> String {
+    format!("data inspect {line}")
+}
 
-    fn inspect(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taskscout"))
-            .args(["data", "inspect"])
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
+/// What the command says of logs that it has nothing to say beside.
+fn inspected(scratch: &Scratch, line: &str) -> String {
+    let output = scratch.taskscout(&inspect(line));
+    let error = succeeded(&output);
+    assert!(error.is_empty(), "{error}");
+    stdout(&output)
+}
 
-    fn text(&self, line: &str) -> String {
-        let output = self.inspect(line);
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{error}");
-        assert!(error.is_empty(), "{error}");
-        String::from_utf8(output.stdout).unwrap()
-    }
+fn inspected_json(scratch: &Scratch, line: &str) -> serde_json::Value {
+    serde_json::from_str(&inspected(scratch, &format!("{line} --json"))).unwrap()
+}
 
-    fn json(&self, line: &str) -> serde_json::Value {
-        serde_json::from_str(&self.text(&format!("{line} --json"))).unwrap()
-    }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.inspect(line);
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{line}: {error}");
-        assert!(output.stdout.is_empty(), "{line}");
-        for part in parts {
-            assert!(error.contains(part), "`{part}` in: {error}");
-        }
-    }
+fn refused(scratch: &Scratch, line: &str, parts: &[&str]) {
+    scratch.refused(&inspect(line), parts);
 }
 
 /// A flight of so many rows whose force along z is `z` newtons and a little.
@@ -79,15 +58,15 @@ fn flight(rows: usize, z: f64) -> String {
 
 fn flights() -> Scratch {
     let scratch = Scratch::new();
-    scratch.write("logs/quad_eight_pid_nowind.csv", &flight(200, 1.0));
-    scratch.write("logs/windy/quad_eight_pid_70p20sint.csv", &flight(150, 5.0));
+    scratch.file("logs/quad_eight_pid_nowind.csv", &flight(200, 1.0));
+    scratch.file("logs/windy/quad_eight_pid_70p20sint.csv", &flight(150, 5.0));
     scratch
 }
 
 #[test]
 fn flights_are_listed_by_axis() {
     let scratch = flights();
-    let text = scratch.text("logs");
+    let text = inspected(&scratch, "logs");
     assert!(
         text.starts_with("2 recordings, 6 tasks, 350 rows\n"),
         "{text}"
@@ -95,11 +74,8 @@ fn flights_are_listed_by_axis() {
     for part in ["quad_eight_pid_70p20sint_z   150", "8.5 ± 2.4", "pwm_3 "] {
         assert!(text.contains(part), "{part} in: {text}");
     }
-    assert!(
-        text.ends_with("Nothing was found that would spoil learning.\n"),
-        "{text}"
-    );
-    let json = scratch.json("logs");
+    assert!(text.ends_with("No problems were found.\n"), "{text}");
+    let json = inspected_json(&scratch, "logs");
     let task = &json["tasks"][5];
     assert_eq!(task["task"], "quad_eight_pid_nowind_z");
     assert_eq!(task["rows"], 200);
@@ -114,12 +90,15 @@ fn flights_are_listed_by_axis() {
 fn bad_rows_are_refused_or_skipped_and_said() {
     let scratch = flights();
     let cut = flight(120, 2.0);
-    scratch.write("logs/quad_eight_pid_50wind.csv", &cut[..cut.len() - 9]);
-    scratch.refused(
+    scratch.file("logs/quad_eight_pid_50wind.csv", &cut[..cut.len() - 9]);
+    refused(
+        &scratch,
         "logs",
-        &["error: line 121 of logs/quad_eight_pid_50wind.csv has a quotation mark that is never closed"],
+        &[
+            "error: line 121 of logs/quad_eight_pid_50wind.csv has a quotation mark that is never closed",
+        ],
     );
-    let text = scratch.text("logs --skip-bad-rows");
+    let text = inspected(&scratch, "logs --skip-bad-rows");
     assert!(
         text.starts_with("3 recordings, 9 tasks, 469 rows, 1 bad row skipped\n"),
         "{text}"
@@ -127,7 +106,10 @@ fn bad_rows_are_refused_or_skipped_and_said() {
     assert!(text.contains(
         "warning: logs/quad_eight_pid_50wind.csv: 1 bad row skipped; the first: line 121"
     ));
-    assert_eq!(scratch.json("logs --skip-bad-rows")["skipped"], 1);
+    assert_eq!(
+        inspected_json(&scratch, "logs --skip-bad-rows")["skipped"],
+        1
+    );
 }
 
 #[test]
@@ -139,14 +121,14 @@ fn tables_need_their_columns() {
         let surface = ["ice", "sand", "rock"][row as usize % 3];
         table += &format!("{surface},{s},{},7,{}\n", s.sin(), (1.1 * s).sin());
     }
-    scratch.write("logs/robot.csv", &table);
+    scratch.file("logs/robot.csv", &table);
     let columns = "--inputs speed,level --outputs torque --task surface --time t";
-    let json = scratch.json(&format!("logs {columns}"));
+    let json = inspected_json(&scratch, &format!("logs {columns}"));
     assert_eq!(json["tasks"][1]["task"], "sand");
     assert_eq!(json["tasks"][1]["rows"], 100);
     assert_eq!(json["warnings"][0]["kind"], "constant");
     assert_eq!(json["warnings"][0]["column"], "input level");
-    let text = scratch.text(&format!("logs/robot.csv {columns}"));
+    let text = inspected(&scratch, &format!("logs/robot.csv {columns}"));
     assert!(
         text.contains(
             "warning: input level is constant in ice (at 7), sand (at 7) and rock (at 7): "
@@ -154,26 +136,34 @@ fn tables_need_their_columns() {
         "{text}"
     );
 
-    scratch.refused(
+    refused(
+        &scratch,
         "logs",
         &[
             "robot.csv is not named like a flight log",
             "VEHICLE_TRAJECTORY",
         ],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         "logs --inputs sped --outputs torque",
         &["robot.csv has no column `sped` (did you mean `speed`?)"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         "logs --inputs speed --outputs speed",
         &["`speed` is named twice"],
     );
-    scratch.refused("logs --inputs speed", &["--outputs"]);
-    scratch.refused("logs --task surface", &["--inputs"]);
-    scratch.refused("nowhere", &["cannot read nowhere"]);
-    fs::create_dir(scratch.0.path().join("empty")).unwrap();
-    scratch.refused(
+    for (line, missing) in [
+        ("logs --inputs speed", "--outputs"),
+        ("logs --task surface", "--inputs"),
+    ] {
+        misused(&scratch.taskscout(&inspect(line)), &[missing]);
+    }
+    refused(&scratch, "nowhere", &["cannot read nowhere"]);
+    std::fs::create_dir(scratch.path("empty")).unwrap();
+    refused(
+        &scratch,
         "empty",
         &["empty has no logs: looked in it and its subfolders for flight logs"],
     );
@@ -194,9 +184,9 @@ fn ids_and_lines_are_taken_as_they_are() {
     for row in 0..120 {
         text += &format!("{},{},{}\n", ids[row % 6], row, (row * 7) % 11);
     }
-    scratch.write("logs/a.csv", &text);
+    scratch.file("logs/a.csv", &text);
     let line = "logs --inputs x --outputs y --task id";
-    let json = scratch.json(line);
+    let json = inspected_json(&scratch, line);
     let tasks = json["tasks"].as_array().unwrap();
     let names: Vec<&str> = tasks
         .iter()
@@ -204,9 +194,10 @@ fn ids_and_lines_are_taken_as_they_are() {
         .collect();
     assert_eq!(names, ids);
     assert!(tasks.iter().all(|task| task["rows"] == 20));
-    let json = scratch.json(&format!("{line} --comment #"));
+    let json = inspected_json(&scratch, &format!("{line} --comment #"));
     assert_eq!(json["tasks"].as_array().unwrap().len(), 5);
-    scratch.refused(&format!("{line} --comment ,"), &["--comment", "such as #"]);
+    let output = scratch.taskscout(&inspect(&format!("{line} --comment ,")));
+    misused(&output, &["--comment", "such as #"]);
 }
 
 #[test]
@@ -216,16 +207,17 @@ fn names_are_shown_and_not_obeyed() {
     for row in 0..200 {
         text += &format!("\"a\u{1b}[31m\nb\",{row},{}\n", (row * 7) % 11);
     }
-    scratch.write("logs/a.csv", &text);
-    let output = scratch.inspect("logs --inputs x\u{7} --outputs y --task id");
-    let shown = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success());
+    scratch.file("logs/a.csv", &text);
+    let output = scratch.taskscout("data inspect logs --inputs x\u{7} --outputs y --task id");
+    succeeded(&output);
+    let shown = stdout(&output);
     assert!(
         shown.contains(r"a\u{1b}[31m\nb") && shown.contains(r"x\u{7}"),
         "{shown}"
     );
     assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
-    scratch.refused(
+    refused(
+        &scratch,
         "logs --inputs none --outputs y --task id",
         &[r"the columns are `id`, `x\u{7}`, `y`"],
     );
@@ -235,7 +227,7 @@ fn names_are_shown_and_not_obeyed() {
 #[test]
 fn what_is_no_file_is_refused_at_once() {
     let scratch = Scratch::new();
-    let pipe = scratch.0.path().join("pipe");
+    let pipe = scratch.path("pipe");
     assert!(
         Command::new("mkfifo")
             .arg(&pipe)
@@ -249,12 +241,13 @@ fn what_is_no_file_is_refused_at_once() {
             " --inputs x --outputs y",
             " --inputs x --outputs y --skip-bad-rows",
         ] {
-            scratch.refused(&format!("{path}{options}"), &[path]);
+            refused(&scratch, &format!("{path}{options}"), &[path]);
         }
     }
-    let large = std::fs::File::create(scratch.0.path().join("large.csv")).unwrap();
+    let large = std::fs::File::create(scratch.path("large.csv")).unwrap();
     large.set_len(1 << 40).unwrap();
-    scratch.refused(
+    refused(
+        &scratch,
         "large.csv --inputs x --outputs y",
         &["cannot read large.csv", "1099511627776 bytes"],
     );

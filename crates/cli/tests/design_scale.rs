@@ -2,44 +2,32 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
+mod common;
+
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use rand::RngExt as _;
 use serde_json::Value;
 use taskscout::rng::{Purpose, derive};
 
-fn design(folder: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .arg("design")
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
+use common::{Scratch, binary, stderr, stdout, succeeded};
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+fn design(folder: &Path, line: &str) -> Output {
+    let mut command = binary();
+    command.arg("design").args(line.split_whitespace());
+    command.current_dir(folder).output().unwrap()
 }
 
 fn plan(folder: &Path, line: &str) -> Value {
     let output = design(folder, &format!("{line} --json"));
-    assert!(output.status.success(), "{line}: {}", stderr(&output));
+    succeeded(&output);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn refused(folder: &Path, line: &str, parts: &[&str]) {
-    let output = design(folder, line);
-    // On a busy machine a sign of life comes before.
-    let said = stderr(&output);
-    let lines = said.lines().filter(|line| !line.starts_with("planning: "));
-    let message = lines.collect::<Vec<_>>().join("\n");
-    assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-    assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-    for part in parts {
-        assert!(message.contains(part), "`{part}` in: {message}");
-    }
+    common::refused(&design(folder, line), parts);
 }
 
 fn number(plan: &Value, key: &str) -> f64 {
@@ -104,8 +92,8 @@ fn every_feasible_budget_of_the_example_is_planned() {
 
 #[test]
 fn a_plan_over_unlike_units_goes_on_from_the_last_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     std::fs::write(folder.join("conditions.csv"), table(120, &CONDITIONS, 1)).unwrap();
     std::fs::write(folder.join("target.csv"), table(2, &CONDITIONS, 2)).unwrap();
     let base = "--candidates conditions.csv --target target.csv --features quadratic --switch-cost 20 --budget 2000";
@@ -121,8 +109,8 @@ fn a_plan_over_unlike_units_goes_on_from_the_last_one() {
 
 #[test]
 fn units_change_neither_the_plan_nor_the_similarity() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     for features in ["identity", "affine", "quadratic"] {
         let run = |name: &str, scales: [f64; 4]| {
             let columns: Vec<(&str, f64, f64)> = CONDITIONS
@@ -180,8 +168,8 @@ fn units_change_neither_the_plan_nor_the_similarity() {
 
 #[test]
 fn an_offset_of_the_parameters_changes_no_certificate() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     let mut plans = Vec::new();
     for (name, offset) in [("near", 0.0), ("far", 1e8)] {
         let columns = [("x", offset, 1.0), ("y", offset, 1.0)];
@@ -209,8 +197,8 @@ fn an_offset_of_the_parameters_changes_no_certificate() {
 
 #[test]
 fn without_a_target_the_identity_is_that_of_the_features_as_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     // At 1, 2 and 3: A = I asks for tr(Σ⁻¹) of (1, x, x²).
     std::fs::write(folder.join("x.csv"), "x\n1\n2\n3\n").unwrap();
     let plan = plan(
@@ -236,8 +224,8 @@ fn without_a_target_the_identity_is_that_of_the_features_as_named() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_its_size() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     let space = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
     space(
         "ball.toml",
@@ -281,8 +269,8 @@ fn what_does_not_fit_is_refused_with_its_size() {
 /// Five tasks span five directions, however many columns they have.
 #[test]
 fn a_wide_table_is_planned_in_what_its_rows_span() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     let mut rng = derive(8, Purpose::Test, &[]);
     let width = 20_000;
     let mut rows: Vec<Vec<f64>> = (0..5)
@@ -324,14 +312,14 @@ fn a_wide_table_is_planned_in_what_its_rows_span() {
 
 #[test]
 fn what_identity_features_take_for_granted_is_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     std::fs::write(folder.join("winds.csv"), "speed\n-3\n1\n2\n").unwrap();
     std::fs::write(folder.join("target.csv"), "speed\n2\n").unwrap();
     let base = "--candidates winds.csv --target target.csv";
     let output = design(folder, base);
     assert!(stderr(&output).contains("w and −w"), "{}", stderr(&output));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     assert!(
         text.contains("serves the target as its opposite (cosine -1.00)"),
         "{text}"
@@ -381,8 +369,8 @@ fn units_do_not_change_what_a_plan_beside_given_data_is_worth() {
         (weak, "--budget 30", 0, 1.003),
         (skew, "--budget 32", 1, 0.729_602_194_787),
     ];
-    let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path();
+    let scratch = Scratch::new();
+    let folder = scratch.folder();
     for ([candidates, target, given], options, row, objective) in cases {
         for units in [[1.0, 1.0], [1e3, 1e-3], [1e6, 1e-8], [1e-9, 1e9]] {
             in_units(folder, "c.csv", candidates, units);

@@ -1,24 +1,30 @@
 //! The help, completions and manual: each experiment has its own options and no other's.
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
-use std::process::{Command, Output};
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-fn taskscout(line: &str) -> Output {
-    let words = line.split_whitespace();
-    Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .args(words)
-        .output()
-        .unwrap()
+mod common;
+
+use common::{Scratch, misused, stdout, succeeded};
+
+fn said(scratch: &Scratch, line: &str) -> String {
+    let output = scratch.taskscout(line);
+    succeeded(&output);
+    stdout(&output)
 }
 
-fn said(line: &str) -> String {
-    let output = taskscout(line);
-    assert!(output.status.success(), "{line}");
-    String::from_utf8(output.stdout).unwrap()
+#[test]
+fn help_begins_with_what_the_command_is_for() {
+    let help = said(&Scratch::new(), "--help");
+    let first = help.lines().next().unwrap();
+    assert!(
+        first.ends_with("which tasks should I collect data from next?"),
+        "{first}"
+    );
 }
 
 #[test]
 fn every_experiment_helps_with_its_own_options() {
+    let scratch = Scratch::new();
     let own = [
         ("bilinear", &["--matrix-seed"][..]),
         ("fourier", &["--matrix-seed"]),
@@ -44,7 +50,7 @@ fn every_experiment_helps_with_its_own_options() {
         .flat_map(|(_, options)| options.iter().copied())
         .collect();
     for (experiment, options) in own {
-        let help = said(&format!("reproduce {experiment} --help"));
+        let help = said(&scratch, &format!("reproduce {experiment} --help"));
         for option in &all {
             let shown =
                 help.contains(&format!("{option} ")) || help.contains(&format!("{option}\n"));
@@ -56,28 +62,27 @@ fn every_experiment_helps_with_its_own_options() {
         }
         assert!(help.contains("--seeds"), "{help}");
     }
-    let refused = taskscout("reproduce pendulum --task-features wind");
-    assert_eq!(refused.status.code(), Some(2));
+    let refused = scratch.taskscout("reproduce pendulum --task-features wind");
+    misused(&refused, &["'wind'", "--task-features"]);
 }
 
 #[test]
 fn shells_and_the_manual_know_the_command() {
+    let scratch = Scratch::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let words = said(&format!("completions {shell}"));
+        let words = said(&scratch, &format!("completions {shell}"));
         assert!(
             words.contains("reproduce") && words.contains("matrix-seed"),
             "{shell}"
         );
     }
-    let scratch = tempfile::tempdir().unwrap();
-    let folder = scratch.path().join("man");
-    said(&format!("man {}", folder.display()));
+    scratch.done("man man");
     for page in [
         "taskscout.1",
         "taskscout-design.1",
         "taskscout-reproduce-pendulum.1",
     ] {
-        let text = std::fs::read_to_string(folder.join(page)).unwrap();
+        let text = scratch.text(&format!("man/{page}"));
         assert!(text.contains(".TH"), "{page}");
     }
 }

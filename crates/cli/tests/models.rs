@@ -2,68 +2,35 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
+mod common;
+
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 use taskscout_io::tables::{Column, Table, write_parquet};
 use taskscout_models::SavedModel;
 
-const SMALL: &str = include_str!("../../../experiments/small.toml");
+use common::{SMALL, Scratch, names as files, stderr};
+
 /// Inputs of a row in that experiment.
 const INPUTS: usize = 30;
 
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Self {
-        let scratch = Self(tempfile::tempdir().unwrap());
-        std::fs::write(scratch.path("small.toml"), SMALL).unwrap();
-        scratch
-    }
-
-    /// A folder with a run in `out` and some inputs.
-    fn with_run() -> Self {
-        let scratch = Self::new();
-        let line =
-            "run small.toml --quick --seeds 1 --strategies passive,aware --out out --save-models";
-        let output = scratch.taskscout(line);
-        assert!(output.status.success(), "{}", stderr(&output));
-        std::fs::write(scratch.path("x.csv"), csv(&rows(7))).unwrap();
-        scratch
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn taskscout(&self, line: &str) -> Output {
-        self.command(line).output().unwrap()
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taskscout"));
-        command
-            .args(line.split_whitespace())
-            .current_dir(self.0.path());
-        command
-    }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.taskscout(line);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-        assert!(output.stdout.is_empty(), "{line}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "`{part}` in: {message}");
-        }
-    }
+/// A folder with an experiment.
+fn with_experiment() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.file("small.toml", SMALL);
+    scratch
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+/// A folder with a run in `out` and some inputs.
+fn with_run() -> Scratch {
+    let scratch = with_experiment();
+    scratch.done(
+        "run small.toml --quick --seeds 1 --strategies passive,aware --out out --save-models",
+    );
+    scratch.file("x.csv", &csv(&rows(7)));
+    scratch
 }
 
 /// Some rows of inputs.
@@ -86,22 +53,13 @@ fn csv(rows: &[f64]) -> String {
     text
 }
 
-fn files(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
-
 const MODEL: &str = "out/models/aware-seed0.safetensors";
 
 #[test]
 fn a_run_saves_the_model_of_every_strategy_and_seed() {
-    let scratch = Scratch::new();
+    let scratch = with_experiment();
     let line = "run small.toml --quick --out out --save-models --strategies aware,aware+save-task";
-    assert!(scratch.taskscout(line).status.success());
+    scratch.done(line);
     let models = scratch.path("out/models");
     let expected = [
         "aware+save-task-seed0.safetensors",
@@ -129,28 +87,23 @@ fn a_run_saves_the_model_of_every_strategy_and_seed() {
 
 #[test]
 fn a_trial_without_its_model_is_run_again() {
-    let scratch = Scratch::new();
+    let scratch = with_experiment();
     let line = "run small.toml --quick --seeds 1 --strategies aware --out out";
-    assert!(scratch.taskscout(line).status.success());
+    scratch.done(line);
     assert!(!scratch.path("out/models").exists());
     let resumed = format!("{line} --resume --save-models");
-    let output = scratch.taskscout(&resumed);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(!stderr(&output).contains("kept from the run before"));
+    let said = scratch.done(&resumed);
+    assert!(!said.contains("kept from the run before"), "{said}");
     let first = std::fs::read(scratch.path(MODEL)).unwrap();
     std::fs::remove_file(scratch.path(MODEL)).unwrap();
-    let output = scratch.taskscout(&resumed);
-    assert_eq!(
-        stderr(&output).matches("kept from the run before").count(),
-        1
-    );
+    let said = scratch.done(&resumed);
+    assert_eq!(said.matches("kept from the run before").count(), 1);
     assert_eq!(
         std::fs::read(scratch.path(MODEL)).unwrap(),
         first,
         "the same model, byte for byte"
     );
-    let output = scratch.taskscout(&format!("{line} --force"));
-    assert!(output.status.success());
+    scratch.done(&format!("{line} --force"));
     assert!(
         files(&scratch.path("out/models")).is_empty(),
         "no model of another run"
@@ -159,7 +112,7 @@ fn a_trial_without_its_model_is_run_again() {
 
 #[test]
 fn predictions_are_those_of_the_library_in_every_format() {
-    let scratch = Scratch::with_run();
+    let scratch = with_run();
     let model = SavedModel::load(scratch.path(MODEL)).unwrap();
     let expected = model.predict(&rows(7)).unwrap();
     let check = |table: &Table| {
@@ -221,28 +174,21 @@ fn predictions_are_those_of_the_library_in_every_format() {
 
 #[test]
 fn exports_are_files_that_are_not_lost() {
-    let scratch = Scratch::with_run();
+    let scratch = with_run();
     let line = format!("export {MODEL} --format onnx");
-    let output = scratch.taskscout(&line);
-    assert!(output.status.success(), "{}", stderr(&output));
-    assert!(stderr(&output).contains("30 inputs, 1 outputs"));
+    let said = scratch.done(&line);
+    assert!(said.contains("30 inputs, 1 outputs"), "{said}");
     let model = SavedModel::load(scratch.path(MODEL)).unwrap();
     let graph = std::fs::read(scratch.path("out/models/aware-seed0.onnx")).unwrap();
     assert_eq!(graph, model.to_onnx(false).unwrap());
     scratch.refused(&line, &["is there already: give --force"]);
-    let output = scratch.taskscout(&format!("{line} --force --std"));
-    assert!(output.status.success());
+    scratch.done(&format!("{line} --force --std"));
     let graph = std::fs::read(scratch.path("out/models/aware-seed0.onnx")).unwrap();
     assert_eq!(graph, model.to_onnx(true).unwrap());
 
     let line = format!("export {MODEL} --format safetensors");
     scratch.refused(&line, &["name the copy with --out"]);
-    assert!(
-        scratch
-            .taskscout(&format!("{line} --out copy.safetensors"))
-            .status
-            .success()
-    );
+    scratch.done(&format!("{line} --out copy.safetensors"));
     assert_eq!(
         std::fs::read(scratch.path("copy.safetensors")).unwrap(),
         std::fs::read(scratch.path(MODEL)).unwrap()
@@ -255,9 +201,9 @@ fn exports_are_files_that_are_not_lost() {
 
 #[test]
 fn bad_input_is_named() {
-    let scratch = Scratch::with_run();
+    let scratch = with_run();
     let predict = |rest: &str| format!("predict {MODEL} {rest}");
-    std::fs::write(scratch.path("two.csv"), "a,b\n1,2\n").unwrap();
+    scratch.file("two.csv", "a,b\n1,2\n");
     scratch.refused(
         &predict("--inputs two.csv"),
         &[
@@ -277,7 +223,7 @@ fn bad_input_is_named() {
     );
     let mut bad = csv(&rows(3));
     bad = bad.replacen("\n0,", "\nnan,", 1);
-    std::fs::write(scratch.path("bad.csv"), bad).unwrap();
+    scratch.file("bad.csv", &bad);
     scratch.refused(
         &predict("--inputs bad.csv"),
         &["line 2 of bad.csv, column x0, is nan"],
@@ -287,7 +233,7 @@ fn bad_input_is_named() {
         &predict("--inputs x.csv --out y.txt"),
         &["neither .csv nor .parquet"],
     );
-    std::fs::write(scratch.path("y.csv"), "mine").unwrap();
+    scratch.file("y.csv", "mine");
     scratch.refused(
         &predict("--inputs x.csv --out y.csv"),
         &["is there already"],
@@ -327,7 +273,6 @@ first_round = 40
 
 fn with_names() -> Scratch {
     let scratch = Scratch::new();
-    std::fs::create_dir(scratch.path("logs")).unwrap();
     let mut text = String::from("torque,angle,id,speed\n");
     for row in 0..240 {
         let (speed, angle) = (
@@ -337,10 +282,9 @@ fn with_names() -> Scratch {
         let id = ["a", "b"][row as usize % 2];
         text += &format!("{},{angle},{id},{speed}\n", 0.03 * speed - 2.0 * angle);
     }
-    std::fs::write(scratch.path("logs/all.csv"), text).unwrap();
-    std::fs::write(scratch.path("logs.toml"), LOGS).unwrap();
-    let output = scratch.taskscout("run logs.toml --out out --save-models");
-    assert!(output.status.success(), "{}", stderr(&output));
+    scratch.file("logs/all.csv", &text);
+    scratch.file("logs.toml", LOGS);
+    scratch.done("run logs.toml --out out --save-models");
     scratch
 }
 
@@ -360,21 +304,20 @@ fn inputs_are_matched_by_name() {
         ("b.csv", "angle,speed\n0.5,80\n"),
         ("c.csv", "t,angle,note,speed,torque\n1,0.5,x,80,9\n"),
     ] {
-        std::fs::write(scratch.path(name), table).unwrap();
+        scratch.file(name, table);
         let output = scratch.taskscout(&format!("predict {NAMED} --inputs {name} --json"));
         assert!(output.status.success(), "{}", stderr(&output));
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json["predictions"][0]["y"], expected, "{name}");
         assert_eq!(json["outputs"], serde_json::json!(["torque"]));
     }
-    let output = scratch.taskscout(&format!("predict {NAMED} --inputs c.csv"));
     assert_eq!(
-        stderr(&output),
-        "note: columns that are no inputs: t, note, torque\n"
+        scratch.done(&format!("predict {NAMED} --inputs c.csv")),
+        "note: columns that the model does not use: t, note, torque\n"
     );
 
     // Other names need to be said, in the order of the model; its own are matched all the same.
-    std::fs::write(scratch.path("d.csv"), "winkel,tempo\n0.5,80\n").unwrap();
+    scratch.file("d.csv", "winkel,tempo\n0.5,80\n");
     let line = format!("predict {NAMED} --inputs d.csv");
     scratch.refused(
         &line,
@@ -389,20 +332,19 @@ fn inputs_are_matched_by_name() {
         let json: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(json["predictions"][0]["y"], expected, "{file}");
     }
-    std::fs::write(scratch.path("e.csv"), "angel,speed\n0.5,80\n").unwrap();
+    scratch.file("e.csv", "angel,speed\n0.5,80\n");
     let line = format!("predict {NAMED} --inputs e.csv");
     scratch.refused(
         &line,
         &["e.csv has no column `angle` (did you mean `angel`?)"],
     );
-    std::fs::write(scratch.path("f.csv"), "80,0.5\n").unwrap();
+    scratch.file("f.csv", "80,0.5\n");
     scratch.refused(
         &format!("predict {NAMED} --inputs f.csv"),
         &["lacks 2", "--columns"],
     );
 
-    let output = scratch.taskscout(&format!("export {NAMED} --format onnx --out m.onnx"));
-    assert!(output.status.success());
+    scratch.done(&format!("export {NAMED} --format onnx --out m.onnx"));
     let graph = std::fs::read(scratch.path("m.onnx")).unwrap();
     let names = br#"["speed","angle"]"#;
     assert!(graph.windows(names.len()).any(|part| part == names));
@@ -410,17 +352,15 @@ fn inputs_are_matched_by_name() {
 
 #[test]
 fn models_without_names_take_columns_in_order_and_say_so() {
-    let scratch = Scratch::with_run();
-    let output = scratch.taskscout(&format!("predict {MODEL} --inputs x.csv"));
-    assert!(output.status.success());
-    assert!(
-        stderr(&output).starts_with("note: the model has no names for its inputs, so the columns")
-    );
+    let scratch = with_run();
+    let said = scratch.done(&format!("predict {MODEL} --inputs x.csv"));
+    let note = "note: the model has no names for its inputs, so the columns";
+    assert!(said.starts_with(note), "{said}");
 }
 
 #[test]
 fn damaged_models_are_refused() {
-    let scratch = Scratch::with_run();
+    let scratch = with_run();
     let mut bytes = std::fs::read(scratch.path(MODEL)).unwrap();
     let last = bytes.len() - 5;
     bytes[last] ^= 4;

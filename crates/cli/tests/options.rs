@@ -2,70 +2,50 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::process::{Command, Output};
+mod common;
 
-const SMALL: &str = include_str!("../../../experiments/small.toml");
-
-fn taskscout(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .args(arguments)
-        .output()
-        .unwrap()
-}
-
-fn refused(output: &Output, parts: &[&str]) {
-    let message = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-    for part in parts {
-        assert!(message.contains(part), "`{part}` in: {message}");
-    }
-}
+use common::{SMALL, Scratch, misused, refused};
 
 #[test]
 fn options_of_other_worlds_are_refused_by_name() {
-    let scratch = tempfile::tempdir().unwrap();
-    let out = scratch.path().join("out");
-    let folder = out.display().to_string();
+    let scratch = Scratch::new();
     for (options, option) in [
-        (&["--target", "-1,0,0.5,0,0.5"][..], "--target "),
-        (&["--task-features", "affine"], "--task-features "),
-        (&["--joint-targets"], "--joint-targets "),
+        ("--target -1,0,0.5,0,0.5", "--target"),
+        ("--task-features affine", "--task-features"),
+        ("--joint-targets", "--joint-targets"),
     ] {
         // A file may have any world, a built-in experiment has its own options.
         let file = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../experiments/bilinear.toml"
         );
-        let output = taskscout(&[&["run", file, "--out", &folder], options].concat());
-        refused(&output, &[option, "pendulum", "leave it out"]);
-        let fixed = ["reproduce", "bilinear", "--out", &folder];
-        let output = taskscout(&[&fixed, options].concat());
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{message}");
-        let wrong = format!("unexpected argument '{}'", option.trim());
-        assert!(message.contains(&wrong), "{message}");
+        let mut command = scratch.command("run");
+        let output = command.arg(file).args(["--out", "out"]);
+        let output = output.args(options.split_whitespace()).output().unwrap();
+        let named = format!("{option} ");
+        refused(&output, &[&named, "pendulum", "leave it out"]);
+        let output = scratch.taskscout(&format!("reproduce bilinear --out out {options}"));
+        let wrong = format!("unexpected argument '{option}'");
+        misused(&output, &[&wrong]);
     }
-    let torn = ["reproduce", "pendulum", "--target", "0,0,one"];
-    refused(&taskscout(&torn), &["--target 0,0,one", "entry 3", "`one`"]);
-    assert!(!out.exists(), "nothing is left behind");
+    scratch.refused(
+        "reproduce pendulum --target 0,0,one",
+        &["--target 0,0,one", "entry 3", "`one`"],
+    );
+    assert!(!scratch.path("out").exists(), "nothing is left behind");
 }
 
 #[test]
 fn joint_targets_need_several() {
-    let scratch = tempfile::tempdir().unwrap();
-    let file = scratch.path().join("joint.toml");
+    let scratch = Scratch::new();
     let text = SMALL.replace("samples = 200", "samples = 200\njoint = true");
-    std::fs::write(&file, text).unwrap();
-    let file = file.display().to_string();
-    refused(&taskscout(&["run", "--check", &file]), &["`target.joint`"]);
+    scratch.file("joint.toml", &text);
+    scratch.refused("run --check joint.toml", &["`target.joint`"]);
 }
 
 #[test]
 fn a_kind_of_world_has_its_own_keys() {
-    let scratch = tempfile::tempdir().unwrap();
-    let file = scratch.path().join("bad.toml");
-    let path = file.display().to_string();
+    let scratch = Scratch::new();
     for (from, to, parts) in [
         (
             "kind = \"synthetic\"",
@@ -85,7 +65,7 @@ fn a_kind_of_world_has_its_own_keys() {
         ),
     ] {
         assert!(SMALL.contains(from), "{from}");
-        std::fs::write(&file, SMALL.replace(from, to)).unwrap();
-        refused(&taskscout(&["run", "--check", &path]), parts);
+        scratch.file("bad.toml", &SMALL.replace(from, to));
+        scratch.refused("run --check bad.toml", parts);
     }
 }

@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
+
+use std::path::Path;
+use std::process::Output;
 
 use serde_json::Value;
-use taskscout_report::{ResultRow, read_csv};
+use taskscout_report::ResultRow;
+
+use common::{Scratch, names, results, stdout, succeeded, summary};
 
 /// Two of the paper's targets.
 const CALM: &str = "0,0,1,0.5,0";
@@ -16,92 +20,27 @@ const PAGE: &str = include_str!("../../../docs/how-to/find-hidden-parameters.md"
 /// About the least that says anything.
 const SMALL: &str = "--budget-scale 0.1 --n-target 400 --strategies passive,aware";
 
-struct Scratch(tempfile::TempDir);
-
 impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn taskscout(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taskscout"))
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
-
     /// Runs the experiment into a folder.
     fn run(&self, out: &str, options: &str) -> Output {
         let output = self.taskscout(&format!("reproduce pendulum --out {out} {options}"));
-        assert!(output.status.success(), "{options}: {}", stderr(&output));
+        succeeded(&output);
         output
     }
 
     /// The same, handing back what it said beside its table.
     fn reproduce(&self, out: &str, options: &str) -> String {
-        stderr(&self.run(out, options))
+        self.done(&format!("reproduce pendulum --out {out} {options}"))
     }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.taskscout(line);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-        assert!(output.stdout.is_empty(), "{line}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "`{part}` in: {message}");
-        }
-    }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// The results without what a clock measured.
-fn results(folder: &Path) -> Vec<ResultRow> {
-    let file = std::fs::File::open(folder.join("results.csv")).unwrap();
-    let rows = read_csv(file, "results.csv").unwrap();
-    let timeless = |row| ResultRow {
-        collect_s: 0.0,
-        train_s: 0.0,
-        design_s: 0.0,
-        ..row
-    };
-    rows.into_iter().map(timeless).collect()
-}
-
-/// The summary without what a clock measured.
-fn summary(folder: &Path) -> Value {
-    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap();
-    let mut summary: Value = serde_json::from_str(&text).unwrap();
-    for (_, strategy) in summary["strategies"].as_object_mut().into_iter().flatten() {
-        strategy["seconds"] = Value::Null;
-    }
-    summary
 }
 
 /// The files of a folder by name, with their bytes.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .map(|entry| {
-            let name = entry.file_name().into_string().unwrap();
-            (name, std::fs::read(entry.path()).unwrap())
-        })
-        .collect();
-    files.sort();
-    files
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    files(folder).into_iter().map(|(name, _)| name).collect()
+    let read = |name: String| {
+        let bytes = std::fs::read(folder.join(&name)).unwrap();
+        (name, bytes)
+    };
+    names(folder).into_iter().map(read).collect()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -136,7 +75,7 @@ fn check_target(part: &Value, seeds: usize) {
 fn one_target_is_reported_at_the_top() {
     let scratch = Scratch::new();
     let output = scratch.run("out", &format!("{SMALL} --seeds 2 --target {CALM}"));
-    let said = String::from_utf8(output.stdout).unwrap();
+    let said = stdout(&output);
     for part in [
         "identified by aware as w = (",
         "control, mean |θ| (rad): no model",
@@ -163,7 +102,7 @@ fn one_target_is_reported_at_the_top() {
         ["control.svg", "path.svg", "portraits.svg"]
     );
     assert!(out.join("loss.svg").exists());
-    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    let page = scratch.text("out/report.html");
     for part in ["Angle under control", "Phase portraits", "true f"] {
         assert!(page.contains(part), "{part}");
     }
@@ -236,7 +175,7 @@ fn several_targets_are_told_apart() {
         assert_eq!(parts.len(), 2);
         for (part, name) in parts.iter().zip([CALM, WINDY]) {
             assert_eq!(part["target"], name);
-            assert!(part["strategies"]["oracle"]["returned_loss"]["mean"].is_number());
+            assert!(part["strategies"]["target-data"]["returned_loss"]["mean"].is_number());
             check_target(part, 1);
         }
         assert_ne!(parts[0]["identified"], parts[1]["identified"]);
@@ -274,7 +213,7 @@ fn features_without_the_constant_are_warned_of() {
     let warning = warning.unwrap_or_else(|| panic!("no warning: {said}"));
     assert!(warning.contains("cannot express these tasks"), "{warning}");
     assert!(warning.contains("adding 1 would"), "{warning}");
-    let page = std::fs::read_to_string(scratch.path("paper/report.html")).unwrap();
+    let page = scratch.text("paper/report.html");
     assert!(page.contains("cannot express these tasks"));
     let misfit = summary(&scratch.path("paper"))["misfit"].clone();
     assert_eq!(format!("warning: {}", misfit.as_str().unwrap()), warning);
@@ -326,13 +265,8 @@ fn saved_models_predict() {
     let scratch = Scratch::new();
     let line = format!("{SMALL} --seeds 1 --target {CALM} --save-models");
     scratch.reproduce("out", &line);
-    std::fs::write(
-        scratch.path("x.csv"),
-        "velocity_rad_s,angle_rad\n0,0.5\n2,-1\n",
-    )
-    .unwrap();
-    for entry in std::fs::read_dir(scratch.path("out")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    scratch.file("x.csv", "velocity_rad_s,angle_rad\n0,0.5\n2,-1\n");
+    for name in names(&scratch.path("out")) {
         assert!(PAGE.contains(&format!("`{name}")), "documented: {name}");
     }
     let mut saved = names(&scratch.path("out/models"));
@@ -345,7 +279,7 @@ fn saved_models_predict() {
     for name in saved {
         let line = format!("predict out/models/{name} --inputs x.csv --json");
         let output = scratch.taskscout(&line);
-        assert!(output.status.success(), "{}", stderr(&output));
+        succeeded(&output);
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(told["target"], CALM);
         let predictions = told["predictions"].as_array().unwrap();

@@ -2,32 +2,29 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::process::{Command, Stdio};
+mod common;
 
-const SMALL: &str = include_str!("../../../experiments/small.toml");
+use std::process::Stdio;
+
+use common::{SMALL, Scratch, stderr};
 
 /// Where a command writes with nobody there to read.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 enum Closed {
     Output,
     Both,
 }
 
 /// Runs a command and hands back its exit code and what it said on standard error.
-fn unheard(folder: &std::path::Path, line: &str, closed: Closed) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_taskscout"));
-    command
-        .args(line.split_whitespace())
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(unread())
-        .stderr(Stdio::piped());
-    if closed == Closed::Both {
-        command.stderr(unread());
-    }
+fn unheard(scratch: &Scratch, line: &str, closed: Closed) -> (Option<i32>, String) {
+    let mut command = scratch.command(line);
+    command.stdin(Stdio::null()).stdout(unread());
+    command.stderr(match closed {
+        Closed::Output => Stdio::piped(),
+        Closed::Both => unread(),
+    });
     let output = command.spawn().unwrap().wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    (output.status.code(), said)
+    (output.status.code(), stderr(&output))
 }
 
 /// A pipe whose reader has gone before anything is written.
@@ -39,11 +36,10 @@ fn unread() -> Stdio {
 
 #[test]
 fn commands_end_quietly_where_nobody_reads() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    std::fs::write(path.join("small.toml"), SMALL).unwrap();
-    std::fs::write(path.join("tasks.csv"), "a,b\n1,0\n0,1\n").unwrap();
-    std::fs::write(path.join("target.csv"), "a,b\n1,1\n").unwrap();
+    let scratch = Scratch::new();
+    scratch.file("small.toml", SMALL);
+    scratch.file("tasks.csv", "a,b\n1,0\n0,1\n");
+    scratch.file("target.csv", "a,b\n1,1\n");
     for (index, closed) in [Closed::Output, Closed::Both].into_iter().enumerate() {
         for line in [
             format!("run small.toml --quick --out table-{index}"),
@@ -53,7 +49,7 @@ fn commands_end_quietly_where_nobody_reads() {
             "design --candidates tasks.csv --target target.csv --budget 10".to_owned(),
             format!("simulate pendulum --w 0,0,0,0,0 --steps 9 --out run-{index}.csv"),
         ] {
-            let (code, said) = unheard(path, &line, closed);
+            let (code, said) = unheard(&scratch, &line, closed);
             assert_eq!(code, Some(141), "{line}: {said}");
             assert!(
                 !said.contains("panicked") && !said.contains("error"),
@@ -62,17 +58,17 @@ fn commands_end_quietly_where_nobody_reads() {
         }
         // The work is done all the same.
         for folder in ["table", "json"] {
-            let page = path.join(format!("{folder}-{index}/report.html"));
+            let page = scratch.path(&format!("{folder}-{index}/report.html"));
             assert!(page.exists(), "{folder} {closed:?}");
         }
     }
     // The parser of options has its own way to end.
     for line in ["--help", "--version", "design --help", "reproduce"] {
-        let (code, said) = unheard(path, line, Closed::Output);
+        let (code, said) = unheard(&scratch, line, Closed::Output);
         assert!(code.is_some_and(|code| code != 101), "{line}: {said}");
         assert!(!said.contains("panicked"), "{line}: {said}");
     }
     // What is wrong still has its own code.
-    let (code, _) = unheard(path, "run nothing.toml", Closed::Both);
+    let (code, _) = unheard(&scratch, "run nothing.toml", Closed::Both);
     assert_eq!(code, Some(2));
 }

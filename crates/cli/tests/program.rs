@@ -3,9 +3,13 @@
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 #![cfg(unix)] // some of the programs are shell scripts
 
+mod common;
+
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
+
+use common::{Scratch, binary, names, refused, results, stderr, succeeded, summary};
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/own-simulator");
 
@@ -52,27 +56,17 @@ growth = 1.0
 first_round = 20
 "#;
 
-struct Scratch(tempfile::TempDir);
+/// A folder with a program, of which a line may be broken.
+fn with_program(broken: &str) -> Scratch {
+    let scratch = Scratch::new();
+    scratch.program(broken);
+    scratch.file("shell.toml", TOML);
+    scratch
+}
 
 impl Scratch {
-    /// A folder with a program, of which a line may be broken.
-    fn new(broken: &str) -> Self {
-        let scratch = Self(tempfile::tempdir().unwrap());
-        scratch.program(broken);
-        scratch.file("shell.toml", TOML);
-        scratch
-    }
-
     fn program(&self, broken: &str) {
         self.file("sim.sh", &SHELL.replace("BREAK", broken));
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn file(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
     }
 
     fn lines(&self, name: &str) -> Vec<String> {
@@ -87,45 +81,10 @@ impl Scratch {
 
 /// Runs a file from somewhere else than its folder.
 fn run(file: &Path, out: &Path, options: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .arg("run")
-        .arg(file)
-        .arg("--out")
-        .arg(out)
-        .args(options)
-        .current_dir(std::env::temp_dir())
-        .output()
-        .unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-/// The results without what a clock measured.
-fn results(folder: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(folder.join("results.csv")).unwrap();
-    let header = text.lines().next().unwrap();
-    assert!(header.ends_with("collect_s,train_s,design_s"), "{header}");
-    let still = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        cells[..cells.len() - 3].join(",")
-    };
-    text.lines().map(still).collect()
-}
-
-fn summary(folder: &Path) -> serde_json::Value {
-    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
-}
-
-fn names(folder: PathBuf) -> Vec<String> {
-    let entries = std::fs::read_dir(folder).unwrap();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
+    let mut command = binary();
+    command.arg("run").arg(file).arg("--out").arg(out);
+    command.args(options).current_dir(std::env::temp_dir());
+    command.output().unwrap()
 }
 
 #[test]
@@ -135,10 +94,10 @@ fn the_example_runs_and_learns_springs() {
         eprintln!("skipped: there is no python3 to run the example with");
         return;
     }
-    let scratch = tempfile::tempdir().unwrap();
-    let (file, out) = (Path::new(EXAMPLE).join("spring.toml"), scratch.path());
+    let scratch = Scratch::new();
+    let (file, out) = (Path::new(EXAMPLE).join("spring.toml"), scratch.folder());
     let output = run(&file, &out.join("a"), &["--jobs", "2"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     let summary = summary(&out.join("a"));
     for target in summary["targets"].as_array().unwrap() {
         let loss = |name: &str| {
@@ -150,17 +109,17 @@ fn the_example_runs_and_learns_springs() {
         assert!(loss("aware") < 2.0 * loss("target-only"), "{target}");
     }
     let again = run(&file, &out.join("b"), &["--jobs", "1"]);
-    assert!(again.status.success(), "{}", stderr(&again));
+    succeeded(&again);
     assert_eq!(results(&out.join("a")), results(&out.join("b")));
     assert!(!Path::new(EXAMPLE).join("runs").exists());
 }
 
 #[test]
 fn rows_are_kept_and_a_finished_run_asks_nothing_more() {
-    let scratch = Scratch::new("");
+    let scratch = with_program("");
     let output = scratch.run(&[]);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let collected = names(scratch.path("out/collected"));
+    succeeded(&output);
+    let collected = names(&scratch.path("out/collected"));
     assert_eq!(
         collected,
         [
@@ -188,26 +147,21 @@ fn rows_are_kept_and_a_finished_run_asks_nothing_more() {
     // Without its finished trials, the run goes through again without asking.
     std::fs::remove_dir_all(scratch.path("out/trials")).unwrap();
     let output = scratch.run(&["--resume"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     assert_eq!(results(&scratch.path("out")), before);
     assert_eq!(scratch.lines("asked.txt"), asked);
 
     // A new start asks everything.
     let output = scratch.run(&["--force"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     assert_eq!(scratch.lines("asked.txt").len(), 2 * asked.len());
     assert_eq!(results(&scratch.path("out")), before);
 }
 
 #[test]
 fn a_bare_file_name_means_the_folder_one_is_in() {
-    let scratch = Scratch::new("");
-    let output = Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .args(["run", "shell.toml"])
-        .current_dir(scratch.0.path())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", stderr(&output));
+    let scratch = with_program("");
+    scratch.done("run shell.toml");
     assert!(scratch.path("runs/shell/collected/test-t0.jsonl").exists());
 }
 
@@ -215,7 +169,7 @@ fn a_bare_file_name_means_the_folder_one_is_in() {
 fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
     // With one target, no two trials ask for the same rows of a source task.
     let toml = TOML.replace("[[source.targets]]\nname = \"asked by name\"\n", "");
-    let whole = Scratch::new("");
+    let whole = with_program("");
     whole.file("shell.toml", &toml);
     assert!(whole.run(&[]).status.success());
     // After five requests for source tasks, in the middle of its trial, the program crashes.
@@ -224,7 +178,7 @@ fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
       *) echo x >> rounds.txt
          if [ "$(wc -l < rounds.txt)" -gt 5 ]; then echo 'out of memory' >&2; exit 7; fi ;;
     esac"#;
-    let scratch = Scratch::new(crash);
+    let scratch = with_program(crash);
     scratch.file("shell.toml", &toml);
     let output = scratch.run(&["--jobs", "1"]);
     assert_eq!(output.status.code(), Some(1));
@@ -242,7 +196,7 @@ fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
     let summary = summary(&scratch.path("out"));
     assert_eq!(summary["failed"].as_array().unwrap().len(), 1, "{summary}");
     let before = scratch.lines("asked.txt");
-    let journals = names(scratch.path("out/collected")).into_iter();
+    let journals = names(&scratch.path("out/collected")).into_iter();
     let mut kept: Vec<String> = journals
         .flat_map(|name| scratch.lines(&format!("out/collected/{name}")))
         .collect();
@@ -256,10 +210,9 @@ fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
 
     scratch.program("");
     let output = scratch.run(&["--resume", "--jobs", "1"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert!(stderr(&output).contains("sim.sh has changed"));
+    refused(&output, &["sim.sh has changed"]);
     let output = scratch.run(&["--resume", "--accept-changes", "--jobs", "1"]);
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     assert_eq!(results(&scratch.path("out")), results(&whole.path("out")));
     // Nothing that had been answered was asked again, and nothing else than in a run without a crash.
     let after = scratch.lines("asked.txt");
@@ -277,7 +230,7 @@ fn a_crash_fails_its_trial_and_resuming_loses_nothing() {
 
 #[test]
 fn a_program_that_never_works_is_one_error() {
-    let scratch = Scratch::new("exit 9");
+    let scratch = with_program("exit 9");
     let output = scratch.run(&[]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let said = stderr(&output);
@@ -292,7 +245,7 @@ fn a_program_that_never_works_is_one_error() {
     }
     assert!(!scratch.path("out/results.csv").exists());
 
-    let hangs = Scratch::new("exec sleep 60");
+    let hangs = with_program("exec sleep 60");
     hangs.file(
         "shell.toml",
         &TOML.replace("timeout_s = 20", "timeout_s = 0.2"),
@@ -300,28 +253,28 @@ fn a_program_that_never_works_is_one_error() {
     let said = stderr(&hangs.run(&["--jobs", "2"]));
     assert!(said.contains("gave 0 rows within 0.2 s"), "{said}");
 
-    let talks = Scratch::new("echo hello");
+    let talks = with_program("echo hello");
     let said = stderr(&talks.run(&[]));
     assert!(
         said.contains("row 1 of its answer is no JSON") && said.contains("`hello`"),
         "{said}"
     );
 
-    let refuses = Scratch::new(r#"echo '{"error": "no such spring"}'; continue"#);
+    let refuses = with_program(r#"echo '{"error": "no such spring"}'; continue"#);
     let said = stderr(&refuses.run(&[]));
     assert!(said.contains("it refuses: no such spring"), "{said}");
 
     let more =
-        Scratch::new(r#"case "$line" in *target*) ;; *) echo '{"x": [0, 0], "y": 0}' ;; esac"#);
+        with_program(r#"case "$line" in *target*) ;; *) echo '{"x": [0, 0], "y": 0}' ;; esac"#);
     let output = more.run(&["--jobs", "1"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        stderr(&output).contains("more than it was asked for"),
+        stderr(&output).contains("more than the request asked for"),
         "{}",
         stderr(&output)
     );
 
-    let absent = Scratch::new("");
+    let absent = with_program("");
     absent.file("shell.toml", &TOML.replace(r#""sh", "#, ""));
     let said = stderr(&absent.run(&[]));
     assert!(
@@ -332,7 +285,7 @@ fn a_program_that_never_works_is_one_error() {
 
 #[test]
 fn bad_settings_are_refused_before_anything_starts() {
-    let scratch = Scratch::new("");
+    let scratch = with_program("");
     for (from, to, part) in [
         (
             "command = [\"sh\", \"sim.sh\"]",
@@ -364,15 +317,13 @@ fn bad_settings_are_refused_before_anything_starts() {
             .replace(from, to)
             .replace("[[source.targets]]\n[[", "[[");
         scratch.file("shell.toml", &text);
-        let output = scratch.run(&[]);
-        let said = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{to}: {said}");
-        assert_eq!(said.trim().lines().count(), 1, "one sentence: {said}");
-        assert!(said.contains(part), "`{part}` in: {said}");
+        refused(&scratch.run(&[]), &[part]);
     }
     scratch.file("shell.toml", TOML);
-    let said = stderr(&scratch.run(&["--target", "1,2"]));
-    assert!(said.contains("--target is an option of"), "{said}");
+    refused(
+        &scratch.run(&["--target", "1,2"]),
+        &["--target is an option of"],
+    );
     assert!(scratch.run(&["--check"]).status.success());
     assert!(!scratch.path("starts.txt").exists(), "nothing was started");
     assert!(!scratch.path("out").exists());
@@ -382,7 +333,7 @@ fn bad_settings_are_refused_before_anything_starts() {
 #[test]
 fn an_offset_of_outputs_costs_nothing() {
     let losses = |offset: &str| {
-        let scratch = Scratch::new("");
+        let scratch = with_program("");
         let moved = format!("{offset} + 0.1 * (rand() - 0.5) + 2 * p * a + q * b");
         let program = SHELL
             .replace("BREAK", "")
@@ -392,7 +343,7 @@ fn an_offset_of_outputs_costs_nothing() {
         let identity = r#"{ kind = "identity", dim = 2 }"#;
         scratch.file("shell.toml", &TOML.replace(identity, affine));
         let output = scratch.run(&["--save-models"]);
-        assert!(output.status.success(), "{}", stderr(&output));
+        succeeded(&output);
         let summary = summary(&scratch.path("out"));
         let loss = |target: usize| {
             let strategies = &summary["targets"][target]["strategies"];

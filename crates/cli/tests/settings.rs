@@ -3,47 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::process::{Command, Output};
+mod common;
 
-const SMALL: &str = include_str!("../../../experiments/small.toml");
-
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn file(&self, name: &str, text: &str) {
-        std::fs::write(self.0.path().join(name), text).unwrap();
-    }
-
-    fn taskscout(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taskscout"))
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
-
-    /// Checks a command that succeeds, and returns what it said beside its results.
-    fn done(&self, line: &str) -> String {
-        let output = self.taskscout(line);
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{line}: {message}");
-        message
-    }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.taskscout(line);
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "`{part}` in: {message}");
-        }
-    }
-}
+use common::{SMALL, Scratch};
 
 /// The small experiment with one piece of its text replaced.
 fn small(from: &str, to: &str) -> String {
@@ -236,8 +198,7 @@ fn a_file_has_settings_for_other_oracles_in_a_table_of_their_own() {
     scratch.done("run --check two.toml");
     let line = "run two.toml --oracle joint-gd --seeds 1 --strategies passive --budget-scale 0.2 --out out";
     scratch.done(line);
-    let settings = std::fs::read_to_string(scratch.0.path().join("out/settings.json")).unwrap();
-    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
+    let settings = scratch.json("out/settings.json");
     let learner = &settings["experiment"]["learner"];
     assert_eq!(learner["descent"], serde_json::json!({"epochs": 3}));
     assert!(learner.get("with").is_none(), "{learner}");

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod common;
 
 use faer::Mat;
 use taskscout::features::FeatureMap;
@@ -11,6 +10,8 @@ use taskscout::train::{Predictor, PredictorKind};
 use taskscout_io::tables::Table;
 use taskscout_models::{Basis, Names, Parts, Provenance, SavedModel, Uncertainty};
 use taskscout_worlds::pendulum::{Environment, Policy, Settings, generator, simulate};
+
+use common::{Scratch, failed, stdout, succeeded};
 
 const NAMES: [&str; 12] = [
     "task",
@@ -27,51 +28,18 @@ const NAMES: [&str; 12] = [
     "label_nm",
 ];
 
-struct Scratch(tempfile::TempDir);
-
-impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn simulate(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taskscout"))
-            .args(["simulate", "pendulum"])
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
-
-    /// The table that a command writes.
-    fn table(&self, line: &str, out: &str) -> Table {
-        let output = self.simulate(&format!("{line} --out {out}"));
-        assert!(output.status.success(), "{}", stderr(&output));
-        Table::read(self.path(out)).unwrap()
-    }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        self.ends_with(2, line, parts);
-    }
-
-    fn ends_with(&self, code: i32, line: &str, parts: &[&str]) {
-        let output = self.simulate(line);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(code), "{line}: {message}");
-        assert!(output.stdout.is_empty(), "{line}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "`{part}` in: {message}");
-        }
-    }
+fn command(line: &str) -> String {
+    format!("simulate pendulum {line}")
 }
 
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+/// The table that a command writes.
+fn table_of(scratch: &Scratch, line: &str, out: &str) -> Table {
+    scratch.done(&command(&format!("{line} --out {out}")));
+    Table::read(scratch.path(out)).unwrap()
+}
+
+fn refused(scratch: &Scratch, line: &str, parts: &[&str]) {
+    scratch.refused(&command(line), parts);
 }
 
 /// A model of the residual in still air with nominal gravity and linear damping alone.
@@ -107,7 +75,7 @@ fn a_table_holds_what_the_library_simulates() {
     let scratch = Scratch::new();
     let tasks = [[-0.5, 0.0, 1.0, 0.0, 0.0], [0.25, -1.0, 0.5, 0.0, 0.5]];
     let line = "--w -0.5,0,1,0,0 --w 0.25,-1,0.5,0,0.5 --steps 50 --seed 3";
-    let table = scratch.table(line, "runs.csv");
+    let table = table_of(&scratch, line, "runs.csv");
     let names: Vec<&str> = table.columns().iter().map(|column| &*column.name).collect();
     assert_eq!(names, NAMES);
     for (index, task) in tasks.iter().enumerate() {
@@ -128,7 +96,7 @@ fn a_table_holds_what_the_library_simulates() {
         assert_eq!(column("residual_nm"), run.residuals_nm);
         assert_eq!(column("label_nm"), run.labels_nm);
     }
-    let parquet = scratch.table(line, "runs.parquet");
+    let parquet = table_of(&scratch, line, "runs.parquet");
     assert_eq!(parquet.columns(), table.columns());
 }
 
@@ -136,15 +104,16 @@ fn a_table_holds_what_the_library_simulates() {
 fn one_line_says_what_was_done() {
     let scratch = Scratch::new();
     let line = "--w 0,0,0,0,0 --steps 1000 --out a.csv";
-    let output = scratch.simulate(line);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = scratch.taskscout(&command(line));
+    let said = succeeded(&output);
+    let text = stdout(&output);
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(
         text.starts_with("1000 rows of 1 task written to a.csv: "),
         "{text}"
     );
     assert!(text.ends_with(" million steps a second\n"), "{text}");
-    assert!(output.stderr.is_empty());
+    assert!(said.is_empty(), "{said}");
 }
 
 #[test]
@@ -154,9 +123,13 @@ fn the_model_controls_as_the_truth_does() {
         .save(scratch.path("still.safetensors"))
         .unwrap();
     let line = "--w 0,0,0.81,0,-1 --steps 500 --noise 0 --start -1,0.5";
-    let truth = scratch.table(&format!("{line} --policy true"), "true.csv");
-    let model = scratch.table(&format!("{line} --model still.safetensors"), "model.csv");
-    let none = scratch.table(&format!("{line} --policy none"), "none.csv");
+    let truth = table_of(&scratch, &format!("{line} --policy true"), "true.csv");
+    let model = table_of(
+        &scratch,
+        &format!("{line} --model still.safetensors"),
+        "model.csv",
+    );
+    let none = table_of(&scratch, &format!("{line} --policy none"), "none.csv");
     let angles = |table: &Table| table.numbers("angle_rad").unwrap().to_vec();
     let apart = |a: &Table, b: &Table| {
         let pairs = angles(a).into_iter().zip(angles(b));
@@ -174,24 +147,12 @@ fn the_model_controls_as_the_truth_does() {
 #[test]
 fn a_file_is_replaced_only_by_force() {
     let scratch = Scratch::new();
-    std::fs::write(scratch.path("a.csv"), "mine").unwrap();
+    scratch.file("a.csv", "mine");
     let line = "--w 0,0,0,0,0 --steps 3 --out a.csv";
-    scratch.refused(line, &["a.csv is there already", "--force"]);
-    assert_eq!(
-        std::fs::read_to_string(scratch.path("a.csv")).unwrap(),
-        "mine"
-    );
-    assert!(
-        scratch
-            .simulate(&format!("{line} --force"))
-            .status
-            .success()
-    );
-    assert!(
-        std::fs::read_to_string(scratch.path("a.csv"))
-            .unwrap()
-            .starts_with("task,w1")
-    );
+    refused(&scratch, line, &["a.csv is there already", "--force"]);
+    assert_eq!(scratch.text("a.csv"), "mine");
+    scratch.done(&command(&format!("{line} --force")));
+    assert!(scratch.text("a.csv").starts_with("task,w1"));
 }
 
 #[test]
@@ -199,30 +160,48 @@ fn bad_input_is_refused_in_one_sentence() {
     let scratch = Scratch::new();
     let calm = "--w 0,0,0,0,0 --steps 3";
     let out = "--steps 3 --out a.csv";
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("--w 0,-1.5,0,0,0 {out}"),
         &["--w 0,-1.5,0,0,0", "w2 (wind y) is -1.5"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("--w 0,0,0 {out}"),
         &["has 3 values", "give 5 numbers"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("--w 0,0,x,0,0 {out}"),
-        &["has `x`, which is no number"],
+        &["has `x`, which is not a number"],
     );
-    scratch.refused(&format!("{calm} --out a.txt"), &[".csv nor .parquet"]);
-    scratch.refused(&format!("{calm} --out a.csv --step 0"), &["--step is 0"]);
-    scratch.refused(
+    refused(
+        &scratch,
+        &format!("{calm} --out a.txt"),
+        &[".csv nor .parquet"],
+    );
+    refused(
+        &scratch,
+        &format!("{calm} --out a.csv --step 0"),
+        &["--step is 0"],
+    );
+    refused(
+        &scratch,
         &format!("{calm} --out a.csv --noise -1"),
         &["--noise is -1"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("{calm} --out a.csv --start 1"),
         &["--start 1 has 1 values"],
     );
-    scratch.refused("--w 0,0,0,0,0 --steps 0 --out a.csv", &["at least 1 step"]);
-    scratch.refused(
+    refused(
+        &scratch,
+        "--w 0,0,0,0,0 --steps 0 --out a.csv",
+        &["at least 1 step"],
+    );
+    refused(
+        &scratch,
         "--w 0,0,0,0,0 --steps 99999999999 --out a.csv",
         &["at most 50000000 rows"],
     );
@@ -236,16 +215,23 @@ fn policies_and_models_must_fit() {
         .save(scratch.path("three.safetensors"))
         .unwrap();
     let line = "--w 0,0,0,0,0 --steps 3 --out a.csv";
-    scratch.refused(&format!("{line} --policy model"), &["name it with --model"]);
-    scratch.refused(
+    refused(
+        &scratch,
+        &format!("{line} --policy model"),
+        &["name it with --model"],
+    );
+    refused(
+        &scratch,
         &format!("{line} --policy true --model three.safetensors"),
         &["--model belongs to --policy model"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("{line} --model three.safetensors"),
         &["takes 3 inputs"],
     );
-    scratch.refused(
+    refused(
+        &scratch,
         &format!("{line} --model absent.safetensors"),
         &["absent.safetensors"],
     );
@@ -256,6 +242,6 @@ fn a_runaway_is_a_failure_with_a_remedy() {
     let scratch = Scratch::new();
     let line = "--w 0.5,0,0,0,0 --steps 30 --start 0,500 --out a.csv";
     let parts = ["task 0 [0.5, 0, 0, 0, 0]", "step 0", "smaller step"];
-    scratch.ends_with(1, line, &parts);
+    failed(&scratch.taskscout(&command(line)), 1, &parts);
     assert!(!scratch.path("a.csv").exists());
 }

@@ -3,44 +3,26 @@
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
-use std::process::{Command, Output};
+mod common;
 
-const SMALL: &str = include_str!("../../../experiments/small.toml");
+#[cfg(target_os = "linux")]
+use std::process::Command;
+
+#[cfg(target_os = "linux")]
+use common::refused;
+use common::{SMALL, Scratch, misused};
+
 const IDENTITY: &str = r#"{ kind = "identity", dim = 30 }"#;
 
-struct Scratch(tempfile::TempDir);
-
 impl Scratch {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn taskscout(&self, line: &str) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taskscout"))
-            .args(line.split_whitespace())
-            .current_dir(self.0.path())
-            .output()
-            .unwrap()
-    }
-
-    fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.taskscout(line);
-        let message = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "{line}: `{part}` in: {message}");
-        }
-    }
-
     /// The small experiment with some of its text replaced.
-    fn file(&self, changes: &[(&str, &str)]) {
+    fn small(&self, changes: &[(&str, &str)]) {
         let mut text = SMALL.to_owned();
         for (from, to) in changes {
             assert!(text.contains(from), "{from}");
             text = text.replace(from, to);
         }
-        std::fs::write(self.0.path().join("small.toml"), text).unwrap();
+        self.file("small.toml", &text);
     }
 }
 
@@ -76,30 +58,30 @@ fn experiments_that_fit_nowhere_are_refused_with_their_size() {
             "1000000000000 values",
         ),
     ] {
-        scratch.file(&changes);
+        scratch.small(&changes);
         for line in ["run small.toml --check", "run small.toml --out out"] {
             scratch.refused(line, &["B of memory", "free: use fewer", what]);
         }
     }
-    scratch.file(&[]);
+    scratch.small(&[]);
     scratch.refused(
         "run small.toml --n-target 1000000000000000",
         &["of memory", "target samples"],
     );
-    assert!(!scratch.0.path().join("out").exists());
+    assert!(!scratch.path("out").exists());
 }
 
 #[test]
 fn limits_hold_in_files_and_options_alike() {
     let scratch = Scratch::new();
-    scratch.file(&[("seeds = 4", "seeds = 100000000000")]);
+    scratch.small(&[("seeds = 4", "seeds = 100000000000")]);
     scratch.refused(
         "run small.toml",
         &["`seeds` is 100000000000", "1 to 100000"],
     );
-    scratch.file(&[]);
+    scratch.small(&[]);
     let output = scratch.taskscout("run small.toml --seeds 100000000000");
-    assert_eq!(output.status.code(), Some(2));
+    misused(&output, &["--seeds"]);
     for (from, to, part) in [
         ("rounds = 4", "rounds = 1000000000", "`schedule.rounds`"),
         (
@@ -118,10 +100,10 @@ fn limits_hold_in_files_and_options_alike() {
             "`starts` is 1000000000000",
         ),
     ] {
-        scratch.file(&[(from, to)]);
+        scratch.small(&[(from, to)]);
         scratch.refused("run small.toml", &[part]);
     }
-    scratch.file(&[]);
+    scratch.small(&[]);
     scratch.refused(
         "run small.toml --budget-scale 1e300",
         &["give a smaller budget"],
@@ -133,38 +115,28 @@ fn limits_hold_in_files_and_options_alike() {
 #[test]
 fn limits_of_the_process_count() {
     let scratch = Scratch::new();
-    scratch.file(&[(IDENTITY, r#"{ kind = "identity", dim = 5000 }"#)]);
-    let program = env!("CARGO_BIN_EXE_taskscout");
-    let line = format!("ulimit -v 2000000; exec {program} run small.toml --jobs 2 --out out");
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(scratch.0.path())
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(
-        message.contains("of memory") && message.contains("5000 features"),
-        "{message}"
-    );
-    let line = format!(
-        "ulimit -v 1000000; exec {program} simulate pendulum --w 0,0,0,0,0 --steps 50000000 --out x.csv"
-    );
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(scratch.0.path())
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("50000000 rows"), "{message}");
-    let line = format!("ulimit -v 1000000; exec {program} simulate flights --rows 1000000 --out f");
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(scratch.0.path())
-        .output()
-        .unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("flights of 1000000 rows"), "{message}");
+    scratch.small(&[(IDENTITY, r#"{ kind = "identity", dim = 5000 }"#)]);
+    for (kilobytes, line, parts) in [
+        (
+            2_000_000,
+            "run small.toml --jobs 2 --out out",
+            ["of memory", "5000 features"],
+        ),
+        (
+            1_000_000,
+            "simulate pendulum --w 0,0,0,0,0 --steps 50000000 --out x.csv",
+            ["of memory", "50000000 rows"],
+        ),
+        (
+            1_000_000,
+            "simulate flights --rows 1000000 --out f",
+            ["of memory", "flights of 1000000 rows"],
+        ),
+    ] {
+        let program = env!("CARGO_BIN_EXE_taskscout");
+        let line = format!("ulimit -v {kilobytes}; exec {program} {line}");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(scratch.folder());
+        refused(&shell.output().unwrap(), &parts);
+    }
 }

@@ -211,7 +211,7 @@ fn publish(out: &Path, outcome: &Outcome) -> Result<String> {
     } = outcome;
     if reports.is_empty() {
         return Err(LabError::Failure(format!(
-            "none of the {} experiments has results, the reasons stand above",
+            "none of the {} experiments has results: see the reasons above",
             failed.len()
         )));
     }

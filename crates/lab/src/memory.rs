@@ -63,7 +63,7 @@ impl Need {
             format!(", {} of it for {what}", size(*bytes))
         });
         let there = available.map_or_else(
-            || format!("more than {} are not tried", size(MOST)),
+            || format!("taskscout uses at most {}", size(MOST)),
             |available| format!("{} are free", size(available)),
         );
         Err(LabError::Input(format!(
@@ -152,11 +152,7 @@ mod tests {
             "this needs about 80.4 GB of memory, 80.0 GB of it for statistics, but 41.0 GB are free: use fewer"
         );
         let error = twice.check_within(None, "use fewer").unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .contains("more than 64.0 GB are not tried")
-        );
+        assert!(error.to_string().contains("taskscout uses at most 64.0 GB"));
         let mut endless = Need::default();
         endless.add("rows", f64::INFINITY);
         assert!(endless.check_within(Some(1e18), "").is_err());

@@ -46,9 +46,9 @@ impl BuiltIn {
             Self::Bilinear => "Linear features, linear representation",
             Self::Fourier => "Random Fourier features, linear representation",
             Self::Mlp => "A network as representation",
-            Self::Pendulum => "A pendulum in wind, whose conditions are hidden",
+            Self::Pendulum => "A pendulum in a wind that is not measured",
             Self::Drone => {
-                "Recorded flights of drones: which of them help another one (needs --data and --target)"
+                "Recorded flights of drones: which of them help to predict another flight (needs --data and --target)"
             }
         }
     }
@@ -98,7 +98,7 @@ impl OracleName {
             Self::Exact => "Regularised joint least squares on sufficient statistics",
             Self::Neural => "A network, trained by variable projection",
             Self::JointGd => {
-                "A matrix or network with its task map, trained together by mini-batch descent as published"
+                "A matrix or network and its task map, trained together by mini-batch gradient descent as in the paper"
             }
             Self::Pooled => {
                 "Partial pooling of tasks whose features are known, such as vehicle, axis and wind"
@@ -171,7 +171,7 @@ pub enum TaskFeaturesName {
     Affine,
     /// Vehicle and axis, and powers of the wind.
     Wind,
-    /// Nothing but which task it is.
+    /// Only which task it is, without parameters.
     OneHot,
 }
 
@@ -194,10 +194,10 @@ impl TaskFeaturesName {
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Self::Paper => "As published",
-            Self::Affine => "With a constant, without which offsets cannot be expressed",
-            Self::Wind => "Vehicle and axis, and powers of the wind",
-            Self::OneHot => "Nothing but which task it is",
+            Self::Paper => "The features of the paper",
+            Self::Affine => "The features of the paper and a constant, for offsets",
+            Self::Wind => "Vehicle, axis, and powers of the wind",
+            Self::OneHot => "Only which task it is, without parameters",
         }
     }
 
@@ -234,8 +234,10 @@ impl ScheduleName {
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Self::Paper => "The paper's rounds, the first of them warm-up",
-            Self::Adaptive => "Finer rounds with a shorter warm-up, the same total budget",
+            Self::Paper => "The paper's rounds; the first is the warm-up",
+            Self::Adaptive => {
+                "More and smaller rounds with a shorter warm-up; the total budget is the same"
+            }
         }
     }
 }
@@ -246,13 +248,14 @@ impl ScheduleName {
 pub enum LogFeatures {
     /// A constant and the inputs.
     Linear,
-    /// These and all products of two inputs.
+    /// A constant, the inputs and all products of two inputs.
     Quadratic,
     /// A constant, the inputs and random cosines of them.
     Fourier,
     /// A constant, the inputs and a network, learnt from the source tasks.
     Mlp,
-    /// Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target.
+    /// All three sets of features. The oracle pooled averages the three models, weighted by how well each
+    /// predicts held-out target rows; other oracles use all features together.
     #[default]
     Auto,
 }
@@ -284,11 +287,11 @@ impl LogFeatures {
     pub fn about(self) -> &'static str {
         match self {
             Self::Linear => "A constant and the inputs",
-            Self::Quadratic => "These and all products of two inputs",
+            Self::Quadratic => "A constant, the inputs and all products of two inputs",
             Self::Fourier => "A constant, the inputs and random cosines of them",
             Self::Mlp => "A constant, the inputs and a network, learnt from the source tasks",
             Self::Auto => {
-                "Whichever of the linear, quadratic and Fourier ones has the smallest held-out error on the target"
+                "The mean of the linear, quadratic and Fourier models, weighted by how well each predicts held-out target rows (oracles other than pooled use all these features together)"
             }
         }
     }

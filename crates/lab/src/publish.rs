@@ -69,7 +69,7 @@ pub(crate) fn publish(
     add_incidents(prepared, folder, &mut report)?;
     if let Some(changes) = folder.accepted_changes() {
         let note = format!(
-            "the run went on although {changes}: trials from before and after the change stand side by side"
+            "the run was resumed although {changes}: some trials are from before the change, others from after it"
         );
         prepared.watch.note(&format!("warning: {note}"));
         report.notes.push(note);
@@ -109,7 +109,7 @@ fn add_incidents(
     if crashes > 0 {
         let times = |count: usize| format!("{count} time{}", if count == 1 { "" } else { "s" });
         let note = format!(
-            "the program crashed {} and was started anew {}",
+            "the program crashed {} and was restarted {}",
             times(crashes),
             times(restarts)
         );
@@ -198,7 +198,7 @@ fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
     }
     let say = |(name, missing, all): (&str, usize, usize)| {
         format!(
-            "training of {name} diverged in {missing} of {all} rounds: they have no loss of the shared \
+            "training of {name} diverged in {missing} of {all} rounds: these rounds have no loss of the shared \
              predictor, and target-only was returned; lower the learning rate or rescale the data"
         )
     };
@@ -221,8 +221,8 @@ fn used_up(prepared: &Prepared, rows: &[ResultRow]) -> Option<String> {
     let least = collected.into_values().min()?;
     (least < scheduled).then(|| {
         format!(
-            "the source tasks have {least} rows in all where the schedule asks for {scheduled}: strategies \
-             ended when they were used up"
+            "the source tasks have only {least} rows in all, but the schedule asks for {scheduled}: strategies \
+             stopped when no rows were left"
         )
     })
 }

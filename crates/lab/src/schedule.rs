@@ -108,7 +108,7 @@ impl ScheduleConfig {
             ),
             (Some(_), Some(_)) => bad(
                 "first_round",
-                "stands beside `first_round_factor`: give one of the two".into(),
+                "is given together with `first_round_factor`: give one of the two".into(),
             ),
             (None, None) => bad(
                 "first_round",

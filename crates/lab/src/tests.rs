@@ -339,7 +339,7 @@ fn a_world_with_few_rows_gives_them_all_and_ends_the_trials() {
         );
     }
     assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
-    let note = "the source tasks have 220 rows in all where the schedule asks for 657";
+    let note = "the source tasks have only 220 rows in all, but the schedule asks for 657";
     assert!(report.notes[0].starts_with(note), "{:?}", report.notes);
     let (_, passive) = report.summary.targets[1]
         .strategies

@@ -14,7 +14,7 @@ use crate::record::{Trial, TrialRecord};
 use crate::trial;
 
 /// What to do about failed trials.
-pub const MEND: &str = ": mend the cause and run again with --resume";
+pub const MEND: &str = ": fix the cause, then run again with --resume";
 
 /// Runs every trial that the folder does not hold yet. One that fails does not stop the others; an
 /// error means that there is no result at all.

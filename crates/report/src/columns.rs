@@ -105,12 +105,12 @@ impl Section<'_> {
     /// What the marks at budgets mean, a sentence for each strategy that has one.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let passive = self.strategies.get(REFERENCE);
-        let reference = passive.and_then(|s| self.judged.loss(s));
+        let reference = passive.and_then(|s| s.loss(self.judged));
         let rises = self.strategies.iter().filter_map(|(name, strategy)| {
-            let (rise, passive) = (self.judged.rise(strategy)?, reference?);
+            let (rise, passive) = (strategy.rise(self.judged)?, reference?);
             let end = if rise.at_end { ", its last round" } else { "" };
             Some(format!(
-                "{RISES} {name} rises above passive's loss again after it had reached it: {} at {} samples{end}, against {}; its budget counts to the first time.",
+                "{RISES} {name} reaches passive's loss, but later rises above it: {} at {} samples{end}, against {}; its budget is the one at which it first reaches that loss.",
                 format::short(rise.loss),
                 format::grouped(rise.budget),
                 format::short(passive.mean)
@@ -212,7 +212,7 @@ fn opt(value: Option<MeanSem>) -> Option<String> {
 
 /// The budget that a strategy needs, in words for the reference itself.
 fn budget(name: &str, strategy: &StrategySummary, judged: Judged) -> Option<String> {
-    let ratio = judged.ratio(strategy)?;
+    let ratio = strategy.ratio(judged)?;
     if name == REFERENCE {
         return Some("reference".to_owned());
     }
@@ -220,7 +220,7 @@ fn budget(name: &str, strategy: &StrategySummary, judged: Judged) -> Option<Stri
         // One round for all: nobody can reach it with less.
         return Some("same budget".to_owned());
     }
-    let mark = judged.rise(strategy).map_or("", |_| RISES);
+    let mark = strategy.rise(judged).map_or("", |_| RISES);
     Some(format::marked_ratio(&ratio, 1, mark))
 }
 

@@ -44,6 +44,32 @@ pub struct StrategySummary {
     pub predictors: Vec<(String, usize)>,
 }
 
+impl StrategySummary {
+    /// The loss that decides, after the last round.
+    pub(crate) fn loss(&self, judged: Judged) -> Option<MeanSem> {
+        match judged {
+            Judged::Returned => self.returned_loss,
+            Judged::Shared => self.final_loss,
+        }
+    }
+
+    /// The budget to passive's final loss.
+    pub(crate) fn ratio(&self, judged: Judged) -> Option<BudgetRatio> {
+        match judged {
+            Judged::Returned => self.returned_budget_ratio,
+            Judged::Shared => self.budget_ratio,
+        }
+    }
+
+    /// Where the loss was above passive's again.
+    pub(crate) fn rise(&self, judged: Judged) -> Option<Rise> {
+        match judged {
+            Judged::Returned => self.returned_rises_again,
+            Judged::Shared => self.rises_again,
+        }
+    }
+}
+
 /// Seconds that one seed's run takes, all rounds together, in the mean over seeds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {

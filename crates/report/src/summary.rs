@@ -169,9 +169,13 @@ impl Summary {
         targets.map(|own| own.target.as_str()).collect()
     }
 
-    /// What decides among some of the strategies.
+    /// What decides among some of the strategies: the shared loss where nothing was handed back.
     pub(crate) fn judged_among(&self, strategies: &OrderedMap<StrategySummary>) -> Judged {
-        self.judged.among(strategies)
+        let mut all = strategies.iter();
+        match all.any(|(_, figures)| figures.returned_loss.is_some()) {
+            true => self.judged,
+            false => Judged::Shared,
+        }
     }
 
     /// The strategies of each target; one section without a name if there is one target.

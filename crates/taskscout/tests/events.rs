@@ -168,7 +168,10 @@ fn items_take_fewer_rows_more_rows_and_rows_of_another_task() {
     assert_eq!((told.collected, &told.progress), (n + 7, &Progress::Done));
     assert_eq!(study.data().source_rows(), before + n + 7);
     let twice = refused(study.tell(*id, &rows(task, 1, 2)));
-    assert!(twice.contains("is complete: add further rows"), "{twice}");
+    assert!(
+        twice.contains("is complete: use `add` for more rows"),
+        "{twice}"
+    );
 
     let (id, task, n) = &open[1];
     study.tell(*id, &rows(task, 1, 3)).unwrap();

@@ -225,7 +225,7 @@ fn a_crash_is_mended_by_one_restart() {
     let rows = session.ask(&request(0.5, 2)).unwrap();
     assert_eq!(rows.outputs(), [-1.0, -2.0], "half an answer is none");
     let note = session.take_note().unwrap();
-    for part in ["exit status: 4", "after 1 rows", "started anew"] {
+    for part in ["exit status: 4", "after 1 rows", "started again"] {
         assert!(note.contains(part), "`{part}` in: {note}");
     }
     session.close().unwrap();
@@ -235,7 +235,11 @@ fn a_crash_is_mended_by_one_restart() {
     assert_eq!((incidents.crashes, incidents.restarts), (1, 1));
     // Twice in a row is a failure, after one start.
     let scratch = Scratch::new();
-    scratch.fails("read -r l; exit 5", 30.0, &["exit status: 5", "twice"]);
+    scratch.fails(
+        "read -r l; exit 5",
+        30.0,
+        &["exit status: 5", "again after a restart"],
+    );
     incidents.add(&scratch.path("rows.jsonl")).unwrap();
     assert_eq!((incidents.crashes, incidents.restarts), (3, 2));
 }
@@ -265,7 +269,11 @@ fn failures_name_the_task_and_keep_what_came() {
     );
     let last = scratch.journal().pop().unwrap();
     assert!(last.contains("\"rows\":[[1.0,2.0,3.0]]"), "{last}");
-    scratch.fails("read -r l; kill -9 $$", 30.0, &["signal: 9", "twice"]);
+    scratch.fails(
+        "read -r l; kill -9 $$",
+        30.0,
+        &["signal: 9", "again after a restart"],
+    );
     scratch.fails("exit 5", 30.0, &["exit status: 5", "after 0 rows"]);
     scratch.fails(
         &format!("read -r l; {row}; exec sleep 60"),
@@ -359,7 +367,7 @@ fn rows_that_nobody_asked_for_spoil_the_conversation() {
     session.ask(&request(0.1, 1)).unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let error = session.ask(&request(0.2, 1)).unwrap_err().to_string();
-    assert!(error.contains("more than it was asked for"), "{error}");
+    assert!(error.contains("more than the request asked for"), "{error}");
     let journal = scratch.journal();
     assert_eq!(journal.len(), 1, "no answer is trusted: {journal:?}");
     assert!(journal[0].contains("error"));

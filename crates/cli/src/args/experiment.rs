@@ -27,7 +27,7 @@ pub(crate) enum Reproduce {
     Drone(Box<DroneArgs>),
     /// The paper's theory: designs beside its bounds, and the risk law beside measurements
     Theory(TheoryArgs),
-    /// Each of these in turn, and one report on all
+    /// All of these, one after the other, with one report
     All(Box<AnyArgs>),
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct CommonArgs {
     /// Strategies, separated by commas: passive, passive-fixed, agnostic, aware (these two also as NAME+save-task), discrete-l1, discrete-l2, related, or registered ones
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     strategies: Option<Vec<String>>,
-    /// Run each active strategy a second time, as NAME+save-task: it keeps its exploration tasks from round to round while they still fit, to switch less
+    /// Run each active strategy a second time, as NAME+save-task: it keeps its exploration tasks in later rounds while they still fit, so that it switches less often
     #[arg(long)]
     save_task: bool,
     /// Follow the procedure of the paper instead of taskscout's own: as its code ran, or as its text says
@@ -89,25 +89,25 @@ pub(crate) struct CommonArgs {
     /// Multiply every round's budget
     #[arg(long, value_name = "X")]
     budget_scale: Option<f64>,
-    /// Target samples
+    /// Number of target samples
     #[arg(long, value_name = "N")]
     n_target: Option<usize>,
     /// A first look: 2 seeds, a quarter of the budget
     #[arg(long)]
     quick: bool,
-    /// Runs at the same time [default: all cores]
+    /// Number of trials at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
-    /// Where results go, of `all` each experiment's into its own folder there [default: runs/EXPERIMENT]
+    /// The folder for results; `all` makes a folder in it for each experiment [default: runs/EXPERIMENT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Go on with a run that was stopped or had failures, keeping what it had finished
+    /// Continue a run that was stopped or had failures; finished trials are kept
     #[arg(long, conflicts_with = "force")]
     resume: bool,
-    /// With --resume: go on although data or programs have changed since; finished trials stay as they are
+    /// With --resume: continue although data or programs have changed; finished trials stay as they are
     #[arg(long, requires = "resume")]
     accept_changes: bool,
-    /// Replace the run that the folder holds; other files stay
+    /// Replace the run in the folder; other files stay
     #[arg(long)]
     force: bool,
     /// Save the last model of every strategy and seed into DIR/models, for `predict` and `export`
@@ -192,7 +192,7 @@ impl TheoryArgs {
 /// Options of worlds with a drawn truth.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SyntheticArgs {
-    /// Draws the ground truth, which is the same for all seeds of a run
+    /// The seed of the ground truth, which is the same for all seeds of a run
     #[arg(long, value_name = "M")]
     matrix_seed: Option<u64>,
     #[command(flatten)]
@@ -210,10 +210,10 @@ impl SyntheticArgs {
 /// Options of the pendulum.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PendulumArgs {
-    /// A target, w₁ to w₅ inside [-1, 1] [default: the paper's five]. Give it again for several
+    /// A target, w₁ to w₅ inside [-1, 1] [default: the paper's five]. Repeat the option for several
     #[arg(long, value_name = "W1,…,W5", allow_hyphen_values = true)]
     target: Vec<String>,
-    /// What is known of a task: `paper` or `affine`
+    /// Task features: `paper` or `affine`
     #[arg(long, value_name = "FEATURES", value_parser = named(&[TaskFeaturesName::Paper, TaskFeaturesName::Affine], TaskFeaturesName::name, TaskFeaturesName::about))]
     task_features: Option<TaskFeaturesName>,
     /// One study with one budget for all targets, instead of one for each
@@ -239,13 +239,13 @@ pub(crate) struct DroneArgs {
     /// The folder of logs
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// A target: a task's name. Give it again for several
+    /// A target: a task's name. Repeat the option for several
     #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
     target: Vec<String>,
-    /// What forces are linear in [default: auto]
+    /// Input features in which the forces are linear [default: auto]
     #[arg(long, value_name = "PHI", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
     phi: Option<LogFeatures>,
-    /// What is known of a task: `wind` or `one-hot`
+    /// Task features: `wind` or `one-hot`
     #[arg(long, value_name = "FEATURES", value_parser = named(&[TaskFeaturesName::Wind, TaskFeaturesName::OneHot], TaskFeaturesName::name, TaskFeaturesName::about))]
     task_features: Option<TaskFeaturesName>,
     /// One study with one budget for all targets, instead of one for each
@@ -273,30 +273,30 @@ impl DroneArgs {
 /// Options of whatever world a file has; what it does not have is refused once the file is read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AnyArgs {
-    /// Synthetic worlds: draws the ground truth
-    #[arg(long, value_name = "M", help_heading = "Where the world has it")]
+    /// Synthetic worlds: the seed of the ground truth
+    #[arg(long, value_name = "M", help_heading = "Options of some worlds only")]
     matrix_seed: Option<u64>,
     /// Logs: their folder
-    #[arg(long, value_name = "DIR", help_heading = "Where the world has it")]
+    #[arg(long, value_name = "DIR", help_heading = "Options of some worlds only")]
     data: Option<PathBuf>,
-    /// Logs: what outputs are linear in
-    #[arg(long, value_name = "PHI", help_heading = "Where the world has it", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
+    /// Logs: input features in which the outputs are linear
+    #[arg(long, value_name = "PHI", help_heading = "Options of some worlds only", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
     phi: Option<LogFeatures>,
-    /// A target: a task's name in logs, parameters elsewhere. Give it again for several
+    /// A target: a task's name in logs, parameters elsewhere. Repeat the option for several
     #[arg(
         long,
         value_name = "TARGET",
         allow_hyphen_values = true,
-        help_heading = "Where the world has it"
+        help_heading = "Options of some worlds only"
     )]
     target: Vec<String>,
-    /// What is known of a task
-    #[arg(long, value_name = "FEATURES", help_heading = "Where the world has it", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
+    /// Task features
+    #[arg(long, value_name = "FEATURES", help_heading = "Options of some worlds only", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
     task_features: Option<TaskFeaturesName>,
     /// Several targets: one study with one budget for all of them, instead of one for each
-    #[arg(long, help_heading = "Where the world has it")]
+    #[arg(long, help_heading = "Options of some worlds only")]
     joint_targets: bool,
-    #[command(flatten, next_help_heading = "Where the world has it")]
+    #[command(flatten, next_help_heading = "Options of some worlds only")]
     logs: LogArgs,
     #[command(flatten, next_help_heading = "Options")]
     common: CommonArgs,

@@ -16,9 +16,9 @@ use crate::simulate::options::World;
 
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
-#[command(name = "taskscout", version, about, max_term_width = 100)]
+#[command(name = "taskscout", version, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs holds, before `reproduce drone` learns from it\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `reproduce drone` learns from it\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Run {
         /// The experiment file; docs/reference/experiments.md describes its keys, experiments/ has examples
         file: PathBuf,
-        /// Only check the file
+        /// Check the file without running it
         #[arg(long)]
         check: bool,
         #[command(flatten)]
@@ -51,11 +51,11 @@ pub(crate) enum Command {
     #[command(long_about = EXPORT_ABOUT, after_long_help = EXPORT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Export(ExportOptions),
-    /// Predict with a saved model, and say how far to trust it
+    /// Predict with a saved model, with standard deviations
     #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Predict(PredictOptions),
-    /// Simulate a world on its own and write what it did to tables
+    /// Simulate a world and write its data to tables
     Simulate {
         /// Which world
         #[command(subcommand)]
@@ -67,15 +67,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         data: Data,
     },
-    /// Write what a shell needs to complete this command's words
+    /// Write the completion script of a shell
     #[command(after_help = COMPLETIONS)]
     Completions {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Write a page of the manual for every command into a folder
+    /// Write the manual pages of all commands into a folder
     Man {
-        /// The folder, which is made if it is not there
+        /// The folder; it is created if needed
         folder: PathBuf,
     },
 }

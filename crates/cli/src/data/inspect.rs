@@ -41,7 +41,7 @@ fn text(found: &Inspection) -> String {
     text.push_str(&inputs(found));
     text.push('\n');
     if found.warnings.is_empty() {
-        text.push_str("Nothing was found that would spoil learning.\n");
+        text.push_str("No problems were found.\n");
     }
     for warning in &found.warnings {
         let _ = writeln!(text, "warning: {}", visible(&warning.message));

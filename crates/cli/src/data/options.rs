@@ -9,18 +9,19 @@ use taskscout_lab::options::comment;
 /// What to do with logs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Data {
-    /// Say what logs hold, and what in them would spoil learning
+    /// Show what logs contain, and warn of data that harm learning
     #[command(long_about = INSPECT_ABOUT, after_long_help = INSPECT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Inspect(InspectOptions),
 }
 
 /// What stands above the options in the long help.
-const INSPECT_ABOUT: &str = "Say what logs hold, and what in them would spoil learning
+const INSPECT_ABOUT: &str = "Show what logs contain, and warn of data that harm learning
 
-Without --inputs and --outputs, the folder holds flight logs in the Neural-Fly CSV format, called
-VEHICLE_TRAJECTORY_METHOD_CONDITION.csv; every axis of the force in every file is a task. With them, it
-holds CSV, TSV or Parquet tables with these columns; a task is a value of the column --task, or a file.
+Without --inputs and --outputs, the folder has flight logs in the Neural-Fly CSV format, with names like
+VEHICLE_TRAJECTORY_METHOD_CONDITION.csv. Each axis of the force in each file is a task. With --inputs and
+--outputs, it has CSV, TSV or Parquet tables with these columns. A task is then a value of the column --task,
+or a file.
 docs/reference/logs.md describes both.";
 
 /// What stands below the options in the long help.
@@ -36,7 +37,7 @@ const INSPECT_EXAMPLES: &str = "Examples:
 /// Options of `taskscout data inspect`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InspectOptions {
-    /// The folder, whose subfolders belong to it, or a single file
+    /// A folder, with its subfolders, or a single file
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) logs: LogArgs,
@@ -54,13 +55,13 @@ pub(crate) struct LogArgs {
     /// Tables: the columns of outputs
     #[arg(long, value_name = "Y,Z", value_delimiter = ',', requires = "inputs")]
     pub(crate) outputs: Vec<String>,
-    /// Tables: the column that tells the task [default: every file is a task]
+    /// Tables: the column that names the task [default: every file is a task]
     #[arg(long, value_name = "COLUMN", requires = "inputs")]
     pub(crate) task: Option<String>,
     /// Tables: the column of times
     #[arg(long, value_name = "COLUMN", requires = "inputs")]
     pub(crate) time: Option<String>,
-    /// Leave bad rows out, and say how many and why
+    /// Skip bad rows, and say how many and why
     #[arg(long)]
     pub(crate) skip_bad_rows: bool,
     /// CSV tables: skip lines that begin with this character [default: every line is a row]

@@ -8,18 +8,18 @@ use taskscout_lab::plan::{FeatureName, PlanOptions};
 
 use crate::named::named;
 
-const WHERE: &str = "Where tasks come from";
-const NEEDED: &str = "What is needed";
-const ALLOWED: &str = "What a campaign allows";
+const WHERE: &str = "Tasks";
+const NEEDED: &str = "Targets and data so far";
+const ALLOWED: &str = "Budget and limits";
 const SOLVING: &str = "Solving";
 const OUTPUT: &str = "Output";
 
 /// What stands above the options in the long help.
 pub(crate) const ABOUT: &str = "Plan which tasks to collect data from, and how much of each
 
-Reads a table of tasks that you could collect data from, one row a task, and a table of the tasks that
-you care about. Prints which tasks to use, how many samples to take of each and why, and how far the
-plan can be from the best there is.";
+Reads a table of tasks that you could collect data from (one row per task) and a table of the tasks that
+you care about. Prints which tasks to use, how many samples to take of each, and why. Also prints how far
+the plan can be from the best possible plan.";
 
 /// What stands below the options in the long help.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -28,34 +28,34 @@ pub(crate) const EXAMPLES: &str = "Examples:
 
     taskscout design --candidates winds.csv --target target.csv --budget 1000
 
-  The same with money: a sample costs what column minutes says, a change of wind 15 minutes, at most
-  6 winds, and 480 minutes in all. Columns that are not named become parameters of the wind:
+  The same with costs: the column minutes has the cost of a sample, and a change of wind costs 15
+  minutes. At most 6 winds and 480 minutes in all. Columns that no option names are parameters of the wind:
 
     taskscout design --candidates logs.csv --target target.csv --cost minutes --capacity left \\
       --switch-cost 15 --max-tasks 6 --budget 480
 
-  Data that is there already counts (column n), and the plan goes to files and to another program:
+  Data that you have already counts too (column n). The plan goes to files, and as JSON to another program:
 
     taskscout design --candidates winds.csv --target target.csv --given given.csv --out plans --json
 
 What the plan says:
-  share %, weight   of what is spent on samples (money, where they cost), before rounding
-  n, cost           whole samples, and what they cost with the switch
-  similarity        cosine between the task and the nearest target, relative to how the tasks
-                    vary: the same in all units
-  risk %            part of the remaining error that these samples govern
-  objective         the criterion times the budget, of all information: what is given, and
-                    n = weight * money / cost of each task; plan_objective is the same for whole n
+  share %, weight   share of the samples (of their cost, if they have costs), before rounding
+  n, cost           number of samples, and their cost together with the switch cost
+  similarity        cosine between the task and the most similar target; it does not depend on units
+  risk %            how much this task contributes to a small error
+  objective         the criterion times the budget, for the given data and n = weight * money / cost
+                    samples of each task, where money is the budget without switch costs;
+                    plan_objective is the same for the whole numbers n
 
-  Try them in examples/wind-tunnel; docs/how-to/plan-a-campaign.md tells the whole story.";
+  Try these in examples/wind-tunnel; docs/how-to/plan-a-campaign.md explains each step.";
 
 /// Options of `taskscout design`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DesignOptions {
-    /// The tasks to choose from: a CSV, TSV or Parquet file, one row a task
+    /// The tasks to choose from: a CSV, TSV or Parquet file, one row per task
     ///
     /// Columns of numbers are the parameters of a task, except those that other options use. A column
-    /// called name, task or id names the tasks, whatever its cells look like; other text is ignored.
+    /// called name, task or id has the names of the tasks, even if they are numbers; other text is ignored.
     #[arg(long, value_name = "FILE", help_heading = WHERE, conflicts_with = "space")]
     candidates: Option<PathBuf>,
     /// A task space to search, as a TOML file (instead of --candidates)
@@ -64,10 +64,10 @@ pub(crate) struct DesignOptions {
     /// `task_features = { … }` and `columns = ["speed", "yaw"]`. docs/reference/spaces.md lists all kinds.
     #[arg(long, value_name = "FILE.toml", help_heading = WHERE)]
     space: Option<PathBuf>,
-    /// A saved study: what it has learnt says how tasks relate and what its targets need
+    /// A saved study: the plan uses its model and its targets
     ///
-    /// Its space is searched unless there are --candidates, its targets are planned for unless there is
-    /// a --target, and its samples count as given.
+    /// Its space is searched unless you give --candidates. Its targets are used unless you give --target.
+    /// Its samples count as given data.
     #[arg(long, value_name = "FILE.json", help_heading = WHERE, conflicts_with_all = ["space", "map", "features"])]
     study: Option<PathBuf>,
     /// The parameter columns, separated by commas [default: all columns of numbers]
@@ -79,48 +79,48 @@ pub(crate) struct DesignOptions {
     /// CSV tables: skip lines that begin with this character [default: every line is a row]
     #[arg(long, value_name = "CHAR", help_heading = WHERE, value_parser = taskscout_lab::options::comment)]
     comment: Option<char>,
-    /// Features of the parameters in which what is learnt is linear [default: identity]
+    /// Task features: functions of the parameters in which the model is linear [default: identity]
     ///
-    /// With identity features a task and its opposite, w and −w, teach the same: head wind and tail
-    /// wind are one. Give affine, which adds a constant, where they are not.
+    /// With identity features the tasks w and −w give the same information: head wind and tail wind
+    /// count as the same. If they differ, use affine, which adds a constant.
     #[arg(long, value_name = "FEATURES", help_heading = WHERE, value_parser = named(FeatureName::ALL, FeatureName::name, FeatureName::about))]
     features: Option<FeatureName>,
-    /// The task map B as a table, one column a feature [default: the features themselves]
+    /// The task map B as a table, one column per feature [default: the features themselves]
     #[arg(long, value_name = "FILE", help_heading = WHERE)]
     map: Option<PathBuf>,
 
     /// The tasks that you care about: rows with the same parameter columns, in any order
     ///
-    /// Several rows count alike unless there is a --target-weight. Without a target everything that
-    /// the tasks can teach counts alike.
+    /// Several rows count equally unless you give --target-weight. Without a target, all features of the
+    /// tasks count equally.
     #[arg(long, value_name = "FILE", help_heading = NEEDED)]
     target: Option<PathBuf>,
-    /// The column of the target file that weighs its rows
+    /// The column of the target file with the weights of its rows
     #[arg(long, value_name = "COLUMN", help_heading = NEEDED, requires = "target")]
     target_weight: Option<String>,
-    /// Data that is there already: rows with the same parameter columns and how many samples of each
+    /// Data that you have already: rows with the same parameter columns, and the number of samples of each
     #[arg(long, value_name = "FILE", help_heading = NEEDED)]
     given: Option<PathBuf>,
-    /// The column of the given file that counts samples
+    /// The column of the given file with the number of samples
     #[arg(long, value_name = "COLUMN", default_value = "n", help_heading = NEEDED)]
     given_count: String,
-    /// What is made small: the expected error, or the error in the worst direction
+    /// What the plan minimises: the expected error, or the error in the worst direction
     #[arg(long, value_name = "CRITERION", default_value = "trace", help_heading = NEEDED)]
     criterion: CriterionName,
 
-    /// What may be spent: samples, or units of cost where samples or switches cost
+    /// The budget: a number of samples, or units of cost if samples or switches have costs
     #[arg(long, value_name = "N", default_value_t = 1000.0, help_heading = ALLOWED, allow_negative_numbers = true)]
     budget: f64,
     /// The column with the cost of a sample of each task
     #[arg(long, value_name = "COLUMN", help_heading = ALLOWED, requires = "candidates")]
     cost: Option<String>,
-    /// What every task of the plan costs once, before its first sample
+    /// The cost of each task in the plan, paid once before its first sample
     #[arg(long, value_name = "X", default_value_t = 0.0, help_heading = ALLOWED, allow_negative_numbers = true)]
     switch_cost: f64,
-    /// Tasks at most
+    /// The largest number of tasks in the plan
     #[arg(long, value_name = "N", help_heading = ALLOWED)]
     max_tasks: Option<usize>,
-    /// Samples that a task gets at least, if it is used
+    /// The smallest number of samples of a task in the plan
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = ALLOWED)]
     min_samples: usize,
     /// The column with the samples that each task has left; an empty cell sets no limit
@@ -128,19 +128,19 @@ pub(crate) struct DesignOptions {
     capacity: Option<String>,
     /// A task that must be used, by name or by row from 0 (may be repeated)
     ///
-    /// row:7 is the row 7 from 0, also where tasks have numbers for names or share one.
+    /// row:7 is always row 7, counted from 0; use it if names are numbers or are not unique.
     #[arg(long, value_name = "TASK", help_heading = ALLOWED, requires = "candidates")]
     require: Vec<String>,
     /// A task that must not be used, by name or by row from 0 (may be repeated)
     ///
-    /// row:7 is the row 7 from 0, also where tasks have numbers for names or share one.
+    /// row:7 is always row 7, counted from 0; use it if names are numbers or are not unique.
     #[arg(long, value_name = "TASK", help_heading = ALLOWED, requires = "candidates")]
     forbid: Vec<String>,
 
-    /// How far from the best plan the search may stop, relatively
+    /// The search stops at this relative distance from the best plan
     #[arg(long, value_name = "X", default_value_t = 1e-4, help_heading = SOLVING)]
     tolerance: f64,
-    /// Memory to use at most, in gigabytes; a design that needs more is refused at once
+    /// The most memory to use, in gigabytes; a plan that needs more is refused at once
     #[arg(long, value_name = "GB", default_value_t = 2.0, help_heading = SOLVING, allow_negative_numbers = true)]
     memory: f64,
     /// The seed of searches in a space

@@ -40,7 +40,7 @@ impl Wanted {
         };
         if columns.len() != count {
             return Err(CliError::Input(format!(
-                "--columns names {} columns, but the model takes {count} inputs{}: name as many, in its order",
+                "--columns names {} columns, but the model takes {count} inputs{}: name {count}, in the order of the model",
                 columns.len(),
                 in_brackets(names)
             )));
@@ -80,7 +80,7 @@ impl Wanted {
             Self::Named(names) => {
                 check_all_there(&names, table, model)?;
                 let others: Vec<String> = table.unwanted().into_iter().map(Into::into).collect();
-                let note = format!("columns that are no inputs: {}", list(&others));
+                let note = format!("columns that the model does not use: {}", list(&others));
                 (names, (!others.is_empty()).then_some(note))
             }
         };
@@ -104,7 +104,7 @@ fn check_all_there(names: &[String], table: &Table, model: &SavedModel) -> Resul
         table.numbers(first)?;
     }
     Err(CliError::Input(format!(
-        "{} lacks {} of the model's {} inputs, {}: add them, or name the columns that stand for its inputs{} with --columns",
+        "{} lacks {} of the model's {} inputs, {}: add them, or name the columns to use for its inputs{} with --columns",
         table.name(),
         missing.len(),
         names.len(),
@@ -122,7 +122,7 @@ fn in_order(table: &Table, wanted: usize) -> Result<Vec<String>> {
         .collect();
     if numeric.len() != wanted {
         return Err(CliError::Input(format!(
-            "{} has {} columns of numbers, but the model takes {wanted} inputs: name them in its order with --columns",
+            "{} has {} columns of numbers, but the model takes {wanted} inputs: name these columns in the order of the model with --columns",
             table.name(),
             numeric.len()
         )));

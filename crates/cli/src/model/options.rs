@@ -8,8 +8,9 @@ use clap::{Args, ValueEnum};
 pub(crate) const EXPORT_ABOUT: &str = "Write a saved model in a format that other programs run
 
 ONNX graphs hold everything, from raw inputs to predictions, in single precision: onnxruntime runs them
-without taskscout. A warning names inputs and outputs whose offset leaves single precision no digits; --double
-makes a graph that takes and gives doubles. safetensors files hold the same numbers in double precision for code of your own.";
+without taskscout. If values are too far from zero for single precision, a warning names the input or output;
+--double then makes a graph in double precision. safetensors files hold the same numbers in double precision for
+your own code.";
 
 /// What stands below the options of `export` in the long help.
 pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
@@ -24,14 +25,14 @@ pub(crate) const EXPORT_EXAMPLES: &str = "Examples:
   docs/how-to/predict-and-export.md shows how to run it.";
 
 /// What stands above the options of `predict` in the long help.
-pub(crate) const PREDICT_ABOUT: &str = "Predict with a saved model, and say how far to trust it
+pub(crate) const PREDICT_ABOUT: &str = "Predict with a saved model, with standard deviations
 
-Reads a table of inputs, one row a prediction. A model that was learnt from columns with names finds
-them by name, in any order and among others; models without names take columns in their order. Gives
+Reads a table of inputs and makes one prediction per row. A model that knows the names of its inputs finds
+these columns in any order, also among others; a model without names takes the columns in their order. Gives
 for every row
-  y            what is expected
+  y            the expected value
   y_std        the standard deviation of a new, noisy observation
-  y_model_std  the standard deviation of y itself: what more target samples would reduce
+  y_model_std  the standard deviation of y itself; more target samples make it smaller
 in the same order; models of several outputs give y0, y0_std, y0_model_std, y1 and so on.";
 
 /// What stands below the options of `predict` in the long help.
@@ -41,8 +42,8 @@ pub(crate) const PREDICT_EXAMPLES: &str = "Examples:
     taskscout run experiments/small.toml --save-models --out small
     taskscout predict small/models/aware-seed0.safetensors --inputs states.csv
 
-  Columns of a log that are called otherwise than the model's inputs, in the order that it takes them, to
-  a Parquet file:
+  A log whose columns have other names than the model's inputs: name them in the order of the model. The
+  predictions go to a Parquet file:
 
     taskscout predict wind.safetensors --inputs flight.parquet --columns vx,vy,vz --out forces.parquet
 
@@ -64,7 +65,7 @@ pub(crate) struct ExportOptions {
     /// ONNX: add the output y_std, the standard deviation of a new observation
     #[arg(long)]
     pub(crate) std: bool,
-    /// ONNX: take x and give y in double precision, for values that are far from zero beside their spread
+    /// ONNX: x and y in double precision, for values whose distance from zero is large compared with their spread
     #[arg(long)]
     pub(crate) double: bool,
     /// Replace a file that is there already
@@ -86,7 +87,7 @@ pub(crate) enum FormatName {
 pub(crate) struct PredictOptions {
     /// The saved model, a .safetensors file
     pub(crate) model: PathBuf,
-    /// The inputs: a CSV, TSV or Parquet file, one row a prediction; `-` reads CSV from standard input
+    /// The inputs: a CSV, TSV or Parquet file, one prediction per row; `-` reads CSV from standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) inputs: PathBuf,
     /// The input columns in the order of the model, separated by commas [default: those that the model

@@ -97,7 +97,7 @@ fn check_folder(path: &Path, force: bool) -> Result<()> {
     match names.min().filter(|_| !force) {
         None => Ok(()),
         Some(first) => Err(CliError::Input(format!(
-            "{} holds {} already: give an empty folder as --out, or --force to write beside what is there",
+            "{} holds {} already: give an empty folder as --out, or --force to write into this one",
             path.display(),
             first.to_string_lossy()
         ))),

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// The worlds by name.
 #[derive(Debug, Subcommand)]
 pub(crate) enum World {
-    /// A pendulum in wind, with gravity and damping of its own
+    /// A pendulum in wind; each task has its own gravity and damping
     #[command(long_about = PENDULUM_ABOUT, after_long_help = PENDULUM_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Pendulum(PendulumOptions),
@@ -18,11 +18,11 @@ pub(crate) enum World {
 }
 
 /// What stands above the options in the long help.
-const PENDULUM_ABOUT: &str = "Simulate pendulums in wind, with gravity and damping of their own
+const PENDULUM_ABOUT: &str = "Simulate pendulums in wind, each with its own gravity and damping
 
-A task is five numbers from -1 to 1: wind x, wind y (2 m/s a unit), gravity (9 m/s² plus the number),
-linear and quadratic damping (0 at -1, 1 at 1). Every task is simulated for --steps steps and gives a row a
-step with the columns
+A task is five numbers from -1 to 1: wind x, wind y (1 is 2 m/s), gravity (9 m/s² plus the number),
+linear and quadratic damping (0 at -1, 1 at 1). Every task is simulated for --steps steps and gives one row
+per step, with the columns
   task            the task's number, from 0 in the order of --w
   w1 … w5         the task
   time_s          when the step begins
@@ -66,7 +66,7 @@ pub(crate) struct PendulumOptions {
     /// The seed of all noise and pushes
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Who chooses the torque [default: random, or model where there is a --model]
+    /// What controls the torque [default: random, or model if there is a --model]
     #[arg(long, value_name = "POLICY")]
     pub(crate) policy: Option<PolicyName>,
     /// A saved model of the residual torque, for the policy `model`
@@ -110,7 +110,7 @@ Every flight becomes a file VEHICLE_TRAJECTORY_METHOD_CONDITION.csv, a row every
   q    attitude, a unit quaternion [w, x, y, z]
   pwm  rotor commands, 1000 to 2000
   fa   the residual force of the air in newtons: what a learner has to predict
-Files of `hawk` have further columns and all digits, those of `wren` the least. docs/reference/simulators.md has the physics.";
+Files of `hawk` have more columns and all digits; files of `wren` have only these columns and five digits. docs/reference/simulators.md has the physics.";
 
 /// What stands below the options in the long help.
 const FLIGHTS_EXAMPLES: &str = "Examples:
@@ -125,16 +125,16 @@ const FLIGHTS_EXAMPLES: &str = "Examples:
 /// Options of `taskscout simulate flights`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct FlightsOptions {
-    /// The folder for the logs; it is made if it is not there
+    /// The folder for the logs; it is created if needed
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Rows of every flight, 50 a second
+    /// Rows of every flight, 50 per second
     #[arg(long, value_name = "N", default_value_t = 2500)]
     pub(crate) rows: usize,
-    /// The seed of courses, jitter and noise
+    /// The seed of trajectories, jitter and noise
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Who flies, separated by commas
+    /// The vehicles, separated by commas
     #[arg(
         long,
         value_name = "A,B",
@@ -145,7 +145,7 @@ pub(crate) struct FlightsOptions {
     /// Winds of every vehicle by name, separated by commas: nowind, 10wind, 20wind, 30wind, 35wind, 40wind, 50wind, 70wind, 100wind, 70p20sint [default: five for hawk, six for wren]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) winds: Option<Vec<String>>,
-    /// Times the noise of the instruments; 0 for none
+    /// Factor of the noise of the sensors; 0 for no noise
     #[arg(
         long,
         value_name = "X",
@@ -153,7 +153,7 @@ pub(crate) struct FlightsOptions {
         allow_negative_numbers = true
     )]
     pub(crate) noise: f64,
-    /// Write into a folder that holds something, replacing files of the same names
+    /// Write into a folder that has files already, and replace those of the same name
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -161,9 +161,9 @@ pub(crate) struct FlightsOptions {
 /// Vehicles by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VehicleName {
-    /// 2.6 kg, flies eights under two controllers
+    /// 2.6 kg, flies figures of eight with two controllers
     Hawk,
-    /// 0.85 kg, flies at random
+    /// 0.85 kg, flies random trajectories
     Wren,
 }
 

@@ -79,7 +79,7 @@ fn numbers(option: &str, text: &str, names: &[&str]) -> Result<Vec<f64>> {
     }
     let number = |part: &&str| {
         part.parse()
-            .map_err(|_| refuse(format!("has `{part}`, which is no number")))
+            .map_err(|_| refuse(format!("has `{part}`, which is not a number")))
     };
     parts.iter().map(number).collect()
 }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::common::{Scratch, WINDS, close, near, trace};
+use crate::common::{Scratch, stdout};
+use crate::winds::{WINDS, close, near, trace};
 
 #[test]
 fn what_is_given_counts() {
@@ -76,7 +77,7 @@ fn tasks_can_be_limited() {
     let everything = scratch.design(
         "--candidates winds.csv --columns north,east --target target.csv --capacity left --forbid e --budget 1000",
     );
-    let text = String::from_utf8(everything.stdout).unwrap();
+    let text = stdout(&everything);
     assert!(
         text.contains("350 of 1000 samples") && text.contains("left over    650"),
         "{text}"

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
 mod campaign;
+#[path = "../common/mod.rs"]
 mod common;
 mod output;
 mod page;
@@ -11,3 +12,4 @@ mod small;
 mod spaces;
 mod tables;
 mod wide;
+mod winds;

@@ -1,7 +1,5 @@
 //! What a plan says: JSON, a table for people, files, and a reader that goes away.
 
-use std::process::Command;
-
 use faer::Mat;
 use rand::RngExt as _;
 use serde_json::Value;
@@ -9,7 +7,8 @@ use taskscout::design::Criterion;
 use taskscout::rng::{Purpose, derive};
 use taskscout_io::tables::Table;
 
-use crate::common::{Plan, Scratch, WINDS, design_in, near, stderr, trace};
+use crate::common::{Scratch, stderr, stdout, succeeded};
+use crate::winds::{Plan, WINDS, design_in, near, trace};
 
 #[test]
 fn json_keeps_its_contract_and_its_numbers_can_be_checked() {
@@ -85,7 +84,7 @@ fn the_table_says_what_a_person_needs() {
     let scratch = Scratch::winds();
     let line = "--candidates winds.csv --columns north,east --target target.csv --budget 100";
     let output = scratch.design(line);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = stdout(&output);
     for part in [
         "task",
         "north",
@@ -102,15 +101,11 @@ fn the_table_says_what_a_person_needs() {
     ] {
         assert!(text.contains(part), "`{part}` in:\n{text}");
     }
-    let notes = String::from_utf8(output.stderr).unwrap();
+    let notes = stderr(&output);
     assert!(notes.contains("9 candidates from winds.csv, parameters north, east"));
     let agnostic = scratch.design("--candidates winds.csv --columns north,east");
     assert!(stderr(&agnostic).contains("no --target"));
-    assert!(
-        String::from_utf8(agnostic.stdout)
-            .unwrap()
-            .contains("covers")
-    );
+    assert!(stdout(&agnostic).contains("covers"));
 }
 
 #[test]
@@ -143,14 +138,14 @@ fn plans_are_written_whole_and_not_over_others() {
     let written: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(written, plan.0);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 2);
-    scratch.refused(
+    scratch.design_refused(
         &format!("{base} --out plans/today"),
         &["plan.csv is there already", "--force"],
     );
     let again = scratch.design(&format!("{base} --out plans/today --force"));
     assert!(again.status.success());
     let prefixed = scratch.design(&format!("{base} --out plans/monday-"));
-    assert!(prefixed.status.success(), "{}", stderr(&prefixed));
+    succeeded(&prefixed);
     assert!(scratch.path("plans/monday-plan.csv").exists());
     // A plan that was carried out is what is given to the next.
     let next = scratch.plan("--given plans/today/plan.csv --budget 100");
@@ -162,7 +157,7 @@ fn plans_are_written_whole_and_not_over_others() {
     // A parameter called like a column of the plan keeps its name.
     scratch.file("n.csv", "n,weight\n1,0\n0,1\n");
     let output = scratch.design("--candidates n.csv --out clash");
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     let header = std::fs::read_to_string(scratch.path("clash/plan.csv")).unwrap();
     assert!(header.starts_with("n,weight,task,row,plan_weight,plan_n,"));
 }
@@ -189,9 +184,9 @@ fn threads_do_not_change_a_byte() {
         "--candidates many.csv --criterion max-eigenvalue --target target.csv",
     ] {
         let [one, two] = ["1", "2"].map(|threads| {
-            let text = design_in(scratch.0.path(), line, threads).stdout;
+            let text = design_in(scratch.folder(), line, threads).stdout;
             let line = format!("{line} --json");
-            let json = Plan::of(&design_in(scratch.0.path(), &line, threads)).timeless();
+            let json = Plan::of(&design_in(scratch.folder(), &line, threads)).timeless();
             (text, json.to_string())
         });
         assert!(!one.0.is_empty());
@@ -202,16 +197,8 @@ fn threads_do_not_change_a_byte() {
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let scratch = Scratch::winds();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .args([
-            "design",
-            "--candidates",
-            "winds.csv",
-            "--columns",
-            "north,east",
-            "--json",
-        ])
-        .current_dir(scratch.0.path())
+    let mut child = scratch
+        .command("design --candidates winds.csv --columns north,east --json")
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::null())
         .spawn()

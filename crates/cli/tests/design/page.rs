@@ -11,7 +11,7 @@ use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
 
-use crate::common::{Scratch, stderr};
+use crate::common::{Scratch, stderr, stdout};
 
 /// The study of the page: what it learns is that a drone in the tunnel feels two mixtures of winds.
 fn tunnel_study() -> Study {
@@ -81,7 +81,7 @@ fn the_commands_of_the_page_run_as_shown() {
         whole += line;
         let output = scratch.design(&whole);
         assert!(output.status.success(), "{whole}: {}", stderr(&output));
-        let text = String::from_utf8(output.stdout).unwrap();
+        let text = stdout(&output);
         if write {
             rewritten = rewritten.replace(shown.trim_end(), text.trim_end());
         } else {

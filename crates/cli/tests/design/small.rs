@@ -7,7 +7,8 @@ use rand::RngExt as _;
 use taskscout::design::Criterion;
 use taskscout::rng::{Purpose, derive};
 
-use crate::common::{Plan, Scratch, design_in, numbers};
+use crate::common::Scratch;
+use crate::winds::{Plan, design_in, numbers};
 
 /// What is left of the error by these samples, not by sample.
 fn risk(plan: &Plan) -> f64 {

@@ -10,7 +10,8 @@ use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
 
-use crate::common::{Plan, Scratch, near, numbers, stderr};
+use crate::common::{Scratch, stderr, stdout};
+use crate::winds::{Plan, near, numbers};
 
 /// A study that has learnt that only `north − east` matters.
 fn study() -> Study {
@@ -62,11 +63,7 @@ fn spaces_are_searched() {
         (&Value::Null, &Value::Null)
     );
     let text = scratch.design("--space box.toml --features quadratic");
-    assert!(
-        String::from_utf8(text.stdout)
-            .unwrap()
-            .contains("no bound is claimed")
-    );
+    assert!(stdout(&text).contains("no bound is claimed"));
     // Without names, the order of the columns counts.
     scratch.file(
         "ball.toml",
@@ -110,7 +107,7 @@ fn a_study_of_several_outputs_is_refused() {
     };
     let several = serde_json::to_string(&Study::new(several).unwrap()).unwrap();
     scratch.file("study.json", &several);
-    scratch.refused(
+    scratch.design_refused(
         "--study study.json",
         &["the study has 3 outputs", "ask the study itself"],
     );

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use taskscout_io::tables::{Column, Table, write_parquet};
 
-use crate::common::{Plan, Scratch, WINDS, near, numbers, stderr};
+use crate::common::{Scratch, stderr};
+use crate::winds::{Plan, WINDS, near, numbers};
 
 #[test]
 fn columns_names_and_targets_are_found() {
@@ -131,7 +132,7 @@ fn names_that_look_like_numbers_are_names() {
         Column::numbers("x", (1..7).map(f64::from).collect()),
         Column::numbers("y", (1..7).rev().map(f64::from).collect()),
     ];
-    write_parquet(scratch.0.path().join("c.parquet"), &columns).unwrap();
+    write_parquet(scratch.path("c.parquet"), &columns).unwrap();
     for file in ["c.csv", "c.parquet"] {
         for (row, id) in ids.iter().enumerate() {
             let line = format!("--candidates {file} --target t.csv --json --require {id}");

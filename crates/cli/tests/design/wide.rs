@@ -3,7 +3,8 @@
 use rand::RngExt as _;
 use taskscout::rng::{Purpose, derive};
 
-use crate::common::{Plan, Scratch, design_in, stderr};
+use crate::common::{Scratch, succeeded};
+use crate::winds::{Plan, design_in};
 
 fn dense(rows: usize, columns: usize) -> String {
     let mut rng = derive(9, Purpose::Test, &[]);
@@ -23,7 +24,7 @@ fn a_wide_table_is_planned_with_a_small_gap_and_the_same_bytes() {
     scratch.file("wide.csv", &dense(400, 90));
     let line = "--candidates wide.csv --features affine --budget 2000 --json";
     let [one, two] =
-        ["1", "2"].map(|threads| Plan::of(&design_in(scratch.0.path(), line, threads)));
+        ["1", "2"].map(|threads| Plan::of(&design_in(scratch.folder(), line, threads)));
     assert_eq!(one.samples(), 2000);
     assert!(one.number("gap") < 2e-3, "{}", one.number("gap"));
     assert!(one.number("rounding_factor") < 1.02);
@@ -56,7 +57,7 @@ fn a_box_of_many_parameters_is_planned_by_its_corners() {
     let text = format!("space = {{ kind = \"box\", low = [{low}], high = [{high}] }}\n");
     scratch.file("box.toml", &text);
     let output = scratch.design("--space box.toml --features identity --budget 5000 --json");
-    assert!(output.status.success(), "{}", stderr(&output));
+    succeeded(&output);
     let plan = Plan::of(&output);
     assert!(
         (plan.number("objective") / 75.0 - 1.0).abs() < 5e-3,

@@ -102,7 +102,7 @@ fn check_table(name: &str) -> Result<()> {
     if ours.chain(RESERVED).any(|taken| taken == name) {
         return Err(LabError::setting(
             &path,
-            "is a name of the command's own, which takes no settings here: leave the table out, or give it another name",
+            "is the name of a built-in strategy, which takes no settings here: leave the table out, or give it another name",
         ));
     }
     parts::check_plain("the strategy", name)

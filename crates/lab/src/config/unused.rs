@@ -77,7 +77,7 @@ impl ExperimentConfig {
             return Err(LabError::setting(
                 "world.phi",
                 format!(
-                    "is mlp, a network beside the inputs that only the oracle pooled learns, but the oracle is {}: use --oracle pooled, or --phi linear, with --oracle neural for a network in its place",
+                    "is mlp, a network that only the oracle pooled can learn, but the oracle is {}: use --oracle pooled, or use --phi linear (with --oracle neural if you want a network)",
                     in_use.oracle.name()
                 ),
             ));
@@ -99,7 +99,7 @@ impl ExperimentConfig {
                 ));
             }
             left_aside.push(format!(
-                "`{path}` of the file is a setting of {owners}, and not in force here"
+                "`{path}` of the file is a setting of {owners}, so this run does not use it"
             ));
         }
         self.check_others(of_file, registry)?;
@@ -115,7 +115,7 @@ impl ExperimentConfig {
             if *oracle == of_file.oracle {
                 return Err(LabError::setting(
                     &table,
-                    "is for another oracle than the file's own: put these settings into [learner]",
+                    "is a table for other oracles, but this is the oracle of the file: put these settings into [learner]",
                 ));
             }
             let other = Choice {

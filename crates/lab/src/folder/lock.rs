@@ -43,12 +43,12 @@ impl Lock {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(LabError::Input(format!(
-                    "{} is in use by another taskscout process: wait until that has ended, or give another --out",
+                    "{} is in use by another taskscout process: wait until it has ended, or give another --out",
                     folder.display()
                 )));
             }
             Err(TryLockError::Error(error)) => watch.note(&format!(
-                "warning: {} cannot be locked ({error}): see to it that no other process writes there",
+                "warning: {} cannot be locked ({error}): make sure that no other process writes there",
                 folder.display()
             )),
         }

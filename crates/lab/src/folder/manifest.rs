@@ -36,7 +36,7 @@ impl Manifest {
         let path = folder.join(MANIFEST);
         let bad = |problem: &str| {
             LabError::Input(format!(
-                "{} does not tell which files are the run's ({problem}): move the folder away, or give another --out",
+                "{} does not list the files of the run ({problem}): move the folder away, or give another --out",
                 path.display()
             ))
         };
@@ -75,7 +75,7 @@ impl Manifest {
             }
             if folder.join(name).symlink_metadata().is_ok() {
                 return Err(LabError::Input(format!(
-                    "{} is there already, and no run made it: move it away, or give another --out",
+                    "{} is there already, but this run did not write it: move it away, or give another --out",
                     folder.join(name).display()
                 )));
             }
@@ -159,7 +159,7 @@ fn refuse_links(folder: &Path, name: &str) -> Result<()> {
             .is_ok_and(|about| about.is_symlink())
         {
             return Err(LabError::Input(format!(
-                "{} is a symbolic link, behind which nothing is removed: remove the link, or give another --out",
+                "{} is a symbolic link, and files behind links are not removed: remove the link, or give another --out",
                 path.display()
             )));
         }
@@ -231,7 +231,10 @@ mod tests {
             assert!(folder.join(name).exists(), "{name}");
         }
         let error = manifest.claim(folder, &["mine.csv".into()]).unwrap_err();
-        assert!(error.to_string().contains("no run made it"), "{error}");
+        assert!(
+            error.to_string().contains("this run did not write it"),
+            "{error}"
+        );
     }
 
     #[cfg(unix)]

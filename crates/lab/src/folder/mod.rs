@@ -131,11 +131,11 @@ impl RunFolder {
             }
             // Whatever is there, no manifest says whose it is.
             None if options.force && !manifest::is_blank(&self.path) => self.refuse(
-                "holds files but no manifest.json that lists which of them are a run's, so --force removes none: \
+                "holds files but no manifest.json, which lists the files of a run, so --force removes nothing: \
                  move them away, or give another --out",
             ),
             None if self.has_results() => self.refuse(match options.resume {
-                true => "holds a run without a manifest.json, so nobody knows what it was made from and it cannot be resumed: give another --out",
+                true => "holds a run without a manifest.json, which lists the data and programs of the run, so it cannot be resumed: give another --out",
                 false => "holds a run already, without a manifest.json: move it away, or give another --out",
             }),
             None => Ok(()),
@@ -155,7 +155,7 @@ impl RunFolder {
         let changes = run_input::changes(&known.inputs, &self.inputs);
         if !changes.is_empty() && !options.accept_changes {
             return Err(LabError::Input(format!(
-                "{} was made from something else: {}; put that back, start anew with --force or another --out, or, \
+                "the data or programs of {} have changed: {}; undo the change, start again with --force or another --out, or, \
                  if results do not depend on the change, go on with --resume --accept-changes",
                 self.path.display(),
                 run_input::listed(&changes)

@@ -60,7 +60,7 @@ pub fn features<'de, D: Deserializer<'de>>(from: D) -> Result<FeatureMap, D::Err
     };
     if let Some(key) = rest.keys().next() {
         return Err(D::Error::custom(format!(
-            "`{key}` stands beside the kind `{name}`, but a feature map of your own takes no settings: leave it out, or use one of {}",
+            "`{key}` is given with the kind `{name}`, but a feature map of your own takes no settings: leave it out, or use one of {}",
             FEATURES.join(", ")
         )));
     }

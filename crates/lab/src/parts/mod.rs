@@ -65,7 +65,7 @@ fn refuse_taken<'a>(
     match names.find(|name| taken.contains(name)) {
         None => Ok(()),
         Some(name) => Err(LabError::Input(format!(
-            "`{name}` is a name of the command's own: give another one to `Registry::{kind}`"
+            "`{name}` is the name of a built-in part: give another name to `Registry::{kind}`"
         ))),
     }
 }

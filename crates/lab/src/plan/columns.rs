@@ -127,7 +127,7 @@ fn tell_of_counter(table: &Table, taken: &HashSet<&String>, notes: &mut Notes) {
     });
     if let Some(column) = counter {
         notes.add(format!(
-            "column {0} counts the rows and is taken for a parameter: if it is none, give --name {0}, or name the parameters with --columns",
+            "column {0} counts the rows but is used as a parameter: if it is not one, give --name {0}, or name the parameters with --columns",
             column.name
         ));
     }

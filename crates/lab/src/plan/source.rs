@@ -26,7 +26,7 @@ use crate::error::{LabError, Result};
 /// Bytes of the largest saved study, and of the largest space file.
 const LARGEST: u64 = 256 << 20;
 /// What identity features, the default, take for granted.
-const OPPOSITES: &str = "identity features: a task and its opposite, w and −w, teach the same; if they should not, as head wind and tail wind, give --features affine (--features identity says that they do)";
+const OPPOSITES: &str = "with identity features the tasks w and −w, such as head wind and tail wind, give the same information; if this is wrong, use --features affine; if it is right, --features identity hides this note";
 
 /// The tasks of a campaign and how they are seen.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Source {
             let outputs = study.config().outputs;
             if outputs > 1 {
                 return Err(LabError::Input(format!(
-                    "the study has {outputs} outputs, and a campaign is planned for one: ask the study itself, whose settings take costs, limits and batches"
+                    "the study has {outputs} outputs, but this command plans for one: ask the study itself, whose settings have costs, limits and batches"
                 )));
             }
             let needs = study.needs()?;

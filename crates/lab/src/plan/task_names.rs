@@ -125,7 +125,7 @@ impl Names {
         }
         match wanted.parse::<usize>() {
             Ok(_) if self.are_numbers(rows) => Err(LabError::Input(format!(
-                "{option} {wanted}: {} has no task of that name, and no row is meant where names are numbers; give a name as the file has it, or {ROW}{wanted} for the row",
+                "{option} {wanted}: {} has no task of that name; give a name from the file, or {ROW}{wanted} for the row, because names are numbers here",
                 table.name()
             ))),
             Ok(row) => within(option, row, table),

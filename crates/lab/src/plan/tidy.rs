@@ -119,7 +119,7 @@ fn tell_of_zeros(rows: &[f64], k: usize, notes: &mut Notes) {
     if zeros > 0 {
         let first = rows.chunks_exact(k).position(is_zero).unwrap_or(0);
         notes.add(format!(
-            "{} nothing but zeros and teach nothing; the first is row {first} (rows count from 0)",
+            "{} nothing but zeros, which give no information; the first is row {first} (rows count from 0)",
             counted(zeros, "candidate has", "candidates have")
         ));
     }

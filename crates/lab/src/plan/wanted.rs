@@ -94,7 +94,7 @@ impl Wanted {
                 ..Self::everything(None)
             },
             (None, None) => {
-                notes.add("no --target: all that the tasks can teach counts alike (A = I)".into());
+                notes.add("no --target: all features of the tasks count equally (A = I)".into());
                 Self::everything(source.lens.identity().as_ref())
             }
         };

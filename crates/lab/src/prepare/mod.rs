@@ -160,7 +160,7 @@ impl Prepared {
             return Ok(());
         };
         Err(LabError::Input(format!(
-            "--save-models cannot save models of the registered input features `{}`, whose code no file holds: leave it out, or use features of the library",
+            "--save-models cannot save models with the registered input features `{}`, because a file cannot hold their code: leave out --save-models, or use features of the library",
             own.name()
         )))
     }
@@ -186,7 +186,7 @@ impl Prepared {
         Err(LabError::about(
             path,
             format!(
-                "the oracle pooled starts from what is known of targets, and here that is nothing: {remedy}"
+                "the oracle pooled needs targets with known task features, but here these are hidden: {remedy}"
             ),
         ))
     }

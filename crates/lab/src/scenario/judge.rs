@@ -30,7 +30,7 @@ pub(crate) fn judging(rows: usize, map: &FeatureMap) -> Need {
     let mut need = Need::default();
     let values = (map.input_dim() + 2 * map.dim()) as f64;
     need.add(
-        format!("{rows} rows of {} features to judge with", map.dim()),
+        format!("{rows} test rows of {} features", map.dim()),
         NUMBER * rows as f64 * values,
     );
     need

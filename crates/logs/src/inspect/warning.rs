@@ -108,14 +108,17 @@ fn words(kind: WarningKind) -> (&'static str, &'static str) {
             "is constant",
             "nothing can be learnt from it there, so check the sensor or leave it out",
         ),
-        WarningKind::Copies => ("says the same as another input", "leave one of them out"),
+        WarningKind::Copies => (
+            "has the same values as another input",
+            "leave one of them out",
+        ),
         WarningKind::Outliers => (
             "has values more than 10 robust deviations from its median",
             "check the sensor, and remove these rows if they are faults",
         ),
         WarningKind::Saturation => (
             "is often exactly at its limit",
-            "what happens beyond is not recorded, so trust models less there",
+            "values beyond the limit are not recorded, so models are less reliable there",
         ),
         WarningKind::Gaps => (
             "time has gaps of more than 10 steps",
@@ -123,10 +126,10 @@ fn words(kind: WarningKind) -> (&'static str, &'static str) {
         ),
         WarningKind::RepeatedTimes => (
             "time repeats",
-            "write it with more digits; until then the order of rows stands for it",
+            "write times with more digits; without them, the order of the rows is used",
         ),
         WarningKind::Units => (
-            "varies over 100 times as much as elsewhere",
+            "varies more than 100 times as much as in other recordings",
             "check that all recordings have the same unit",
         ),
         WarningKind::Quaternions => (

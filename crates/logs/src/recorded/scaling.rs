@@ -145,7 +145,7 @@ fn far_from_others(logs: &Logs, tasks: &[RecordedTask], offsets: &[f64]) -> Opti
         let far = !own.is_constant(0) && distance.abs() > FARTHEST * spread;
         far.then(|| {
             format!(
-                "output `{}` of {} lies {distance:.1e} from that of the other recordings and varies by {spread:.1e} only, of which few digits are kept: subtract each recording's own offset first",
+                "output `{}` of {} lies {distance:.1e} from that of the other recordings and varies by only {spread:.1e}, so few digits of its variation are kept: subtract each recording's own offset first",
                 task.axis, task.name
             )
         })

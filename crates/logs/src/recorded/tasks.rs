@@ -77,7 +77,7 @@ pub(super) fn plain(logs: &Logs, share: f64) -> Result<Vec<RecordedTask>> {
         let rows = train_rows(recording, share);
         if rows < 2 || recording.rows() - rows < 2 {
             return Err(Error::State(format!(
-                "{} has {} rows, too few to learn from some and to judge with others: leave it out",
+                "{} has {} rows, too few to keep some of them as test rows: remove this recording, or record more rows",
                 recording.name,
                 recording.rows()
             )));

@@ -334,7 +334,9 @@ mod tests {
             &[(100, 4.0), (200, 1.0), (400, 9.0)],
         ));
         let page = page_of(rows, json!({"source": "a paper"}), json!({}));
-        assert!(page.contains("* discrete-l1 rises above passive&#39;s loss again"));
+        assert!(
+            page.contains("* discrete-l1 reaches passive&#39;s loss, but later rises above it")
+        );
         assert!(page.contains("<b>discrete-l1</b> rose above it again"));
         assert!(!page.contains("* aware rises"));
         assert!(!page.contains("a paper"), "nothing published is shown");

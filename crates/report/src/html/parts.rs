@@ -154,9 +154,10 @@ const DEFINITIONS: [(&str, &str); 8] = [
     ),
     (
         "Returned loss",
-        "The same for the predictor that is actually handed back. A guard chooses it on \
-             held-out target samples among target-only, shared and other predictors; “predictor” \
-             says which, and how often where seeds differ.",
+        "The same for the returned predictor. It is the mean of target-only, shared and other \
+             predictors, weighted by how well each predicts held-out target samples (with networks it is the one of \
+             largest weight); “predictor” names the one of largest weight, and for how many seeds if \
+             they differ.",
     ),
     (
         "Budget to passive's loss",

@@ -60,7 +60,7 @@ fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
         .strategies
         .iter()
         .filter(|(name, _)| *name != REFERENCE && competes(name))
-        .filter_map(|(name, figures)| Some((name, section.judged.ratio(figures)?)))
+        .filter_map(|(name, figures)| Some((name, figures.ratio(section.judged)?)))
         .collect();
     sentences.extend(reached(&others));
     sentences.extend(rose_again(section));
@@ -91,7 +91,7 @@ fn rose_again(section: Section<'_>) -> Option<String> {
     let rises = section
         .strategies
         .iter()
-        .filter(|(name, figures)| competes(name) && section.judged.rise(figures).is_some());
+        .filter(|(name, figures)| competes(name) && figures.rise(section.judged).is_some());
     let names: Vec<String> = rises.map(|(name, _)| bold(name)).collect();
     (!names.is_empty()).then(|| format!("{} rose above it again afterwards.", list(&names)))
 }
@@ -127,10 +127,10 @@ fn published(section: Section<'_>) -> Option<String> {
 
 fn lowest(section: Section<'_>) -> Option<String> {
     let losses = section.strategies.iter().filter(|(name, _)| competes(name));
-    let losses = losses.filter_map(|(name, figures)| Some((name, section.judged.loss(figures)?)));
+    let losses = losses.filter_map(|(name, figures)| Some((name, figures.loss(section.judged)?)));
     let (name, loss) = losses.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
     let passive = section.strategies.get(REFERENCE);
-    let reference = passive.and_then(|s| section.judged.loss(s));
+    let reference = passive.and_then(|s| s.loss(section.judged));
     let below = reference
         .filter(|own| name != REFERENCE && own.mean > 0.0 && loss.mean >= 0.0)
         .map(|own| {
@@ -226,7 +226,7 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     }
     let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
-        caption += " `target-data` collects from the hidden target itself and is no contender.";
+        caption += " `target-data` collects from the hidden target itself, so it is a reference, not a strategy.";
     }
     caption
 }
@@ -306,7 +306,7 @@ mod tests {
              ends at 0.100."
         );
         let caption = loss_caption(&crate::plots::loss_plot(&rows, Judged::Shared), 1);
-        assert!(caption.ends_with("is no contender."), "{caption}");
+        assert!(caption.ends_with("not a strategy."), "{caption}");
     }
 
     #[test]

@@ -442,7 +442,7 @@ impl Study {
         match &self.items[index].progress {
             Progress::Open => Ok(index),
             Progress::Done => Err(Error::State(format!(
-                "item {id} is complete: add further rows of its task as data that nobody asked for"
+                "item {id} is complete: use `add` for more rows of its task"
             ))),
             Progress::Failed { reason } => Err(Error::State(format!(
                 "item {id} was given up ({reason}): ask for a new plan"

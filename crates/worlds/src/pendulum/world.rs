@@ -44,7 +44,7 @@ pub struct PendulumConfig {
     pub noise: f64,
     /// The targets, as tasks inside the box `[−1, 1]^5`.
     pub targets: Vec<Vec<f64>>,
-    /// Steps after which the pendulum is let go anew; never if not given.
+    /// Steps after which the pendulum starts again from a new position; never if not given.
     #[serde(default)]
     pub episode_steps: Option<usize>,
     /// How far from upright and at rest it is let go, uniformly, in radians and radians a second;

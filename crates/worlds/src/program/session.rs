@@ -91,12 +91,12 @@ impl Session {
     fn tell_of_gap(&mut self, request: &Request) {
         if self.journal.take_unfit() {
             self.notes.push_back(format!(
-                "what was kept as the program's answer for {request} is not what was asked for: it is asked again"
+                "the stored answer of the program for {request} does not fit the request: the program is asked again"
             ));
         } else if !self.told && self.journal.has_unused() {
             self.told = true;
             self.notes.push_back(format!(
-                "what was kept of the program's answers has none for {request}: it is asked for these"
+                "no stored answer of the program fits {request}: the program is asked for these rows"
             ));
         }
     }
@@ -109,7 +109,7 @@ impl Session {
                 false => "",
             };
             self.notes.push_back(format!(
-                "the program `{}`, asked for {request}, {crash}: it is started anew{last}",
+                "the program `{}`, asked for {request}, {crash}: it is started again{last}",
                 self.program
             ));
         }

@@ -65,15 +65,15 @@ impl std::fmt::Display for Trouble {
             ),
             Self::Ended { status, rows } => write!(
                 f,
-                "it ended ({status}) after {rows} rows of the answer, twice: mend it"
+                "it ended ({status}) after {rows} rows of the answer, and again after a restart: fix the program"
             ),
             Self::Closed { rows } => write!(
                 f,
-                "it closed its standard output after {rows} rows of the answer, twice: keep that open for more requests"
+                "it closed its standard output after {rows} rows of the answer, and again after a restart: keep it open, because more requests follow"
             ),
             Self::Slow { rows, timeout_s } => write!(
                 f,
-                "it gave {rows} rows within {timeout_s} s: have it flush its output after every answer, or raise `source.timeout_s`"
+                "it gave {rows} rows within {timeout_s} s: make it flush its output after every answer, or raise `source.timeout_s`"
             ),
             Self::BadRow { row, problem, text } => write!(
                 f,
@@ -81,7 +81,7 @@ impl std::fmt::Display for Trouble {
             ),
             Self::Extra { text } => write!(
                 f,
-                "it says more than it was asked for: `{text}`; have it write exactly `count` rows for a request, and nothing else, to standard output"
+                "it wrote more than the request asked for: `{text}`; write exactly `count` rows for each request, and nothing else, to standard output"
             ),
             Self::Refusal(reason) => write!(f, "it refuses: {reason}"),
         }

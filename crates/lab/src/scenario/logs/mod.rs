@@ -250,7 +250,7 @@ impl Settings {
         let mut need = Need::default();
         let judged = (1.0 - self.train_share) * rows;
         need.add(
-            format!("{judged:.0} rows of {d} features to judge with"),
+            format!("{judged:.0} test rows of {d} features"),
             NUMBER * judged * d as f64,
         );
         // With the list that strategies choose from, and one for each study.

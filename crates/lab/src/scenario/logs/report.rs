@@ -56,14 +56,14 @@ pub(super) fn add(
                     ]
                 })
                 .collect(),
-            caption: format!("Similarity is the correlation of the two forces over the target's inputs, in magnitude and lowered by what is not known; the share is of the source rows that were collected. {}.", means_over(&by)),
+            caption: format!("Similarity is the absolute correlation of the two forces over the target's inputs; uncertainty makes it smaller. The share is that of the collected source rows. {}.", means_over(&by)),
         });
         report.figures.push(ReportFigure {
             target: Some(name.clone()),
             name: file("relevant"),
             figure: bars(recorded, task, top).into(),
             caption: format!(
-                "The recordings that are most like the target, and how much was collected from them. {}.",
+                "The recordings that are most similar to the target, and how much was collected from them. {}.",
                 means_over(&by)
             ),
         });
@@ -86,7 +86,7 @@ fn remark(target: &str, found: &Found) -> String {
         true => String::new(),
         false => format!(" ({})", lower(&means_over(&found.by))),
     };
-    format!("{target}: most like {}{source}", names.join(", "))
+    format!("{target}: most similar to {}{source}", names.join(", "))
 }
 
 fn with(
@@ -195,7 +195,10 @@ fn bars(recorded: &Recorded, target: usize, top: &[RelevantTask]) -> Bars {
         "neither",
     ];
     Bars {
-        title: format!("What is most like {}", recorded.tasks()[target].name),
+        title: format!(
+            "Recordings most similar to {}",
+            recorded.tasks()[target].name
+        ),
         value_title: "similarity".into(),
         second_title: "share of the rows".into(),
         groups: groups.map(str::to_owned).to_vec(),
@@ -259,7 +262,7 @@ fn heat_map(recorded: &Recorded, trials: &[TrialRecord]) -> Option<ReportFigure>
         name: "similarity".into(),
         figure: map.into(),
         caption: format!(
-            "Correlation of what was learnt of two recordings, in magnitude and lowered by what is not known; of one trial, {trial}."
+            "Absolute correlation of the learnt forces of two recordings; uncertainty makes it smaller. From one trial, {trial}."
         ),
     })
 }
@@ -311,7 +314,7 @@ fn add_explained(
         head: ["contender", "returned loss", "explained"].map(str::to_owned).to_vec(),
         rows: losses.iter().map(row).collect(),
         caption: format!(
-            "Mean squared error on the last part of the recording, which nobody learnt from, and how much of its variance ({variance:.4}) that explains. Means over seeds.{}",
+            "Mean squared error on the test rows, the last part of the recording, and the part of their variance ({variance:.4}) that is explained. Means over seeds.{}",
             if variance > 0.0 { "" } else { " The force does not change there, so there is nothing to explain." }
         ),
     });

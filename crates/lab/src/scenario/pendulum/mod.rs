@@ -48,10 +48,10 @@ pub(crate) struct Settings {
     noise: f64,
     /// The hidden targets, as tasks inside the box `[−1, 1]^5`.
     targets: Vec<Vec<f64>>,
-    /// Steps after which the pendulum is let go anew; never if not given.
+    /// Steps after which the pendulum starts again from a new position; never if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     episode_steps: Option<usize>,
-    /// How far from upright and at rest it is let go, in radians and radians a second.
+    /// How far from upright and from rest it may start, in radians and radians per second.
     #[serde(default)]
     start_range: [f64; 2],
 }

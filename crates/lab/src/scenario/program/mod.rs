@@ -101,7 +101,7 @@ impl Common {
         answer
     }
 
-    /// The rows of a target to judge with: the first trial that needs them asks for them.
+    /// The test rows of a target: the first trial that needs them asks for them.
     fn test_rows(&self, target: usize, collected: &Path) -> taskscout::Result<Arc<TestRows>> {
         let mut place = self.tests[target]
             .lock()
@@ -132,7 +132,7 @@ impl TestRows {
     }
 }
 
-/// What the rows of a target to judge with are kept as.
+/// The name of the file that keeps the test rows of a target.
 fn test_stem(target: usize) -> String {
     format!("test-t{target}")
 }
@@ -179,7 +179,7 @@ impl Conversation {
             let (mean, spread) = (columns.mean()[column], columns.deviation()[column]);
             if mean.abs() > FARTHEST * spread && self.common.warned.set(()).is_ok() {
                 self.common.watch.note(&format!(
-                    "warning: input {column} of the program is about {mean:e} and varies by {spread:.1e} only, of which few digits are kept: subtract an offset in the program, or use `standardised` input features"
+                    "warning: input {column} of the program is about {mean:e} and varies by only {spread:.1e}, so few digits of its variation are kept: subtract an offset in the program, or use `standardised` input features"
                 ));
             }
         }

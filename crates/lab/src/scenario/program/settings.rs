@@ -148,7 +148,7 @@ impl Settings {
         if self.test_rows == 0 {
             return Err(Error::setting(
                 "test_rows",
-                "is 0: predictors are judged on rows of the targets, so give some",
+                "is 0: losses are measured on test rows, so give at least 1",
             ));
         }
         self.outputs.check()?;

@@ -198,7 +198,7 @@ pub fn choose(
         }
         Some(_) => (
             only.clone(),
-            "no source task of the same kind is known, so the target's own rows are taken".into(),
+            "no source task shares task features with the target, so only the target's own rows are used".into(),
         ),
         None => {
             let mut reason = too_few(rows, candidates[lead].predictor.kind);
@@ -260,13 +260,13 @@ fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Resul
 fn too_few(rows: usize, kind: PredictorKind) -> String {
     match kind {
         PredictorKind::TargetOnly => {
-            "no source task of the same kind is known, so the target's own rows are taken".into()
+            "no source task shares task features with the target, so only the target's own rows are used".into()
         }
         PredictorKind::Identified => format!(
-            "{rows} target rows are too few to hold some out, and they speak for a member of the source family"
+            "{rows} target rows are too few to hold some out, and they fit a member of the source family"
         ),
         kind => format!(
-            "{rows} target rows are too few to compare on held-out ones, so the {kind} predictor is taken"
+            "{rows} target rows are too few to compare candidates on held-out rows, so the {kind} predictor is used"
         ),
     }
 }

@@ -187,7 +187,7 @@ pub(super) fn reason(candidates: &[Candidate], weights: &[f64], lead: usize) -> 
         )
     } else if kind == PredictorKind::Identified {
         format!(
-            "{kind} predicts held-out target rows best, and the target's rows speak for a member of the source family"
+            "{kind} predicts held-out target rows best, and the target's rows fit a member of the source family"
         )
     } else {
         format!("{kind} predicts held-out target rows best")

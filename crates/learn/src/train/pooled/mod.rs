@@ -65,8 +65,8 @@ pub struct Pooled {
     /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
     /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
-    /// Sets of groups, of which the one that gives held-out rows of the targets the largest density is
-    /// taken; all groups if empty.
+    /// Sets of groups, each with a pool of its own; all groups if empty. Predictions are the mean over the
+    /// sets, weighted by the densities that they give held-out rows of the targets.
     pub sets: Vec<FeatureSet>,
     /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
     /// `n / (1 + n / effective_rows)`.

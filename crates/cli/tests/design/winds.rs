@@ -1,11 +1,13 @@
-//! Scratch folders, plans as JSON, and the few winds that most tests plan over.
+//! Plans as JSON, and the few winds that most tests plan over.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
+use std::process::Output;
 
 use faer::Mat;
 use serde_json::Value;
 use taskscout::design::Criterion;
+
+use crate::common::{Scratch, binary, refused, succeeded};
 
 /// Nine winds around the compass, one of them twice as strong.
 pub(crate) const WINDS: &str = "\
@@ -22,13 +24,7 @@ gale,2,0.5,4,20
 ";
 pub(crate) const TARGET: &str = "east,remark,north\n0.5,warm,0.6\n";
 
-pub(crate) struct Scratch(pub(crate) tempfile::TempDir);
-
 impl Scratch {
-    pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
     /// A folder with the winds and the target.
     pub(crate) fn winds() -> Self {
         let scratch = Self::new();
@@ -37,17 +33,9 @@ impl Scratch {
         scratch
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn file(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
     /// Runs `taskscout design` in the folder.
     pub(crate) fn design(&self, line: &str) -> Output {
-        design_in(self.0.path(), line, "2")
+        design_in(self.folder(), line, "2")
     }
 
     /// The JSON of a plan over the winds.
@@ -58,38 +46,24 @@ impl Scratch {
         Plan::of(&self.design(&line))
     }
 
-    /// The one sentence of a refusal.
-    pub(crate) fn refused(&self, line: &str, parts: &[&str]) {
-        let output = self.design(line);
-        let message = stderr(&output);
-        assert_eq!(output.status.code(), Some(2), "{line}: {message}");
-        assert!(output.stdout.is_empty(), "{line}");
-        assert_eq!(message.trim().lines().count(), 1, "one sentence: {message}");
-        for part in parts {
-            assert!(message.contains(part), "`{part}` in: {message}");
-        }
+    /// Checks the one sentence of a refusal.
+    pub(crate) fn design_refused(&self, line: &str, parts: &[&str]) {
+        refused(&self.design(line), parts);
     }
 }
 
 pub(crate) fn design_in(folder: &Path, line: &str, threads: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taskscout"))
-        .arg("design")
-        .args(line.split_whitespace())
-        .env("RAYON_NUM_THREADS", threads)
-        .current_dir(folder)
-        .output()
-        .unwrap()
-}
-
-pub(crate) fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
+    let mut command = binary();
+    command.arg("design").args(line.split_whitespace());
+    command.env("RAYON_NUM_THREADS", threads);
+    command.current_dir(folder).output().unwrap()
 }
 
 pub(crate) struct Plan(pub(crate) Value);
 
 impl Plan {
     pub(crate) fn of(output: &Output) -> Self {
-        assert!(output.status.success(), "{}", stderr(output));
+        succeeded(output);
         Self(serde_json::from_slice(&output.stdout).unwrap())
     }
 

@@ -1,0 +1,11 @@
+//! `taskscout reproduce drone` and worlds of logs, end to end with the real binary.
+
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+
+#[path = "../common/mod.rs"]
+mod common;
+mod models;
+mod refusals;
+mod runs;
+mod setup;
+mod tables;
