@@ -28,7 +28,7 @@ use risk::{RiskRow, Spread};
 const NAME: &str = "theory";
 /// What the run writes.
 const FILES: [&str; 7] = [
-    "results.csv",
+    "measurements.csv",
     "designs.csv",
     "summary.json",
     "report.html",
@@ -202,7 +202,7 @@ fn write(folder: &Path, findings: &Findings, report: &ExperimentReport) -> Resul
     };
     let mut table = Vec::new();
     write_csv(&report.rows, &mut table).map_err(failed)?;
-    keep("results.csv", &table)?;
+    keep("measurements.csv", &table)?;
     keep(
         "designs.csv",
         page::designs_table(&findings.designs).as_bytes(),
@@ -223,4 +223,61 @@ fn settings(findings: &Findings) -> serde_json::Value {
     let mut truths: Vec<u64> = findings.bases.iter().map(|row| row.matrix_seed).collect();
     truths.dedup();
     json!({"version": env!("CARGO_PKG_VERSION"), "world": "bilinear", "matrix_seeds": truths})
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::sync::Arc;
+
+    use taskscout::theory::Allocation;
+
+    use super::*;
+
+    fn findings() -> Findings {
+        let nobody: Watcher = Arc::new(());
+        find(&[3, 4], &[0, 1], &[20_000], &nobody).unwrap()
+    }
+
+    #[test]
+    fn designs_stand_in_their_order_and_measurements_follow_the_law() {
+        let found = findings();
+        for row in &found.designs {
+            let (optimal, paper) = (row.value(Allocation::Optimal), row.value(Allocation::Paper));
+            assert!(optimal <= paper * (1.0 + 1e-9), "{row:?}");
+            assert!(paper <= row.bounds.construction * (1.0 + 1e-9), "{row:?}");
+            assert!(optimal < row.value(Allocation::Passive), "{row:?}");
+        }
+        for row in &found.bases {
+            let ((low, high), (least, most)) = (row.optimal, row.bound);
+            assert!(high / low < 1.0 + 1e-6, "{row:?}");
+            assert!(
+                most / least > 1.05,
+                "the bound depends on the basis: {row:?}"
+            );
+        }
+        for spread in Spread::ALL {
+            let own = || found.risks.iter().filter(|row| row.spread == spread.name());
+            let sum = |value: fn(&RiskRow) -> f64| own().map(value).sum::<f64>();
+            let ratio = sum(|row| row.measured) / sum(|row| row.predicted);
+            // Four draws: the noise of the target's rows alone is a third of the smallest risk.
+            assert!((0.6..1.6).contains(&ratio), "{}: {ratio}", spread.name());
+        }
+    }
+
+    #[test]
+    fn every_measurement_is_a_row_of_its_own() {
+        let risk = |matrix_seed, seed, samples| RiskRow {
+            matrix_seed,
+            seed,
+            spread: "aware",
+            samples,
+            predicted: 1.0,
+            measured: 1.0,
+        };
+        let rows = result_rows(&[risk(5, 0, 100), risk(5, 1, 100), risk(9, 0, 50)]);
+        let keys: Vec<(u64, usize)> = rows.iter().map(|row| (row.seed, row.round)).collect();
+        assert_eq!(keys, [(0, 1), (1, 1), (2, 0)]);
+    }
 }

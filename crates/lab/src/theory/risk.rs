@@ -1,7 +1,9 @@
 //! The risk law against measurements: samples spread by someone who knows `B`, a model learnt from them, its loss.
 
-use faer::Mat;
+use faer::linalg::solvers::Solve as _;
+use faer::{Mat, MatRef};
 use serde::Serialize;
+use taskscout::data::TargetRows;
 use taskscout::design::{Criterion, ball};
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive};
@@ -151,19 +153,24 @@ fn predicted(world: &Synthetic, tasks: &[(Vec<f64>, f64)], had: &[usize]) -> Res
     Ok(excess_risk(shape, information.as_ref(), need.as_ref())?)
 }
 
-/// The loss of the model's own function of the target.
+/// The loss of the target's head on the representation that was learnt, by least squares on the target's rows.
 fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
     let model = study.model()?;
-    let features = &study.data().targets()[0].features;
-    let embedding = model.map.embedding(features, 0)?;
     let Some(linear) = model.representation.linear() else {
         return Err(LabError::Failure(
             "the representation is no matrix, so the law says nothing of it".into(),
         ));
     };
+    let own = study.data().target_statistics(0, TargetRows::All)?;
+    let phi = linear.matrix();
+    let gram = phi.transpose() * own.gram_matrix() * phi;
+    let moment = own.moment(0);
+    let moment = phi.transpose() * MatRef::from_column_major_slice(moment, moment.len(), 1);
+    let head = gram.partial_piv_lu().solve(&moment);
+    let head: Vec<f64> = (0..head.nrows()).map(|i| head[(i, 0)]).collect();
     let predictor = Predictor {
         kind: PredictorKind::Shared,
-        coefficients: vec![linear.coefficients(&embedding)],
+        coefficients: vec![linear.coefficients(&head)],
         head: None,
         held_out: None,
     };
