@@ -49,31 +49,10 @@ pub(crate) fn publish(
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     report.summary.judged = judged(prepared);
     report.summary.failed = failures;
-    for note in lost_rounds(prepared, &report.rows) {
-        prepared.watch.note(&format!("note: {note}"));
-        report.notes.push(note);
-    }
-    if let Some(note) = used_up(prepared, &report.rows) {
-        prepared.watch.note(&format!("note: {note}"));
-        report.notes.push(note);
-    }
-    if options.quick {
-        report.notes.push(QUICK.into());
-    }
-    if let Some(note) = misfit(records) {
-        prepared.watch.note(&format!("warning: {note}"));
-        report.summary.misfit = Some(note.clone());
-        report.notes.push(note);
-    }
+    add_notes(prepared, records, options, &mut report);
     let remarks = prepared.presentation.report(records, &mut report)?;
     add_incidents(prepared, folder, &mut report)?;
-    if let Some(changes) = folder.accepted_changes() {
-        let note = format!(
-            "the run was resumed although {changes}: some trials are from before the change, others from after it"
-        );
-        prepared.watch.note(&format!("warning: {note}"));
-        report.notes.push(note);
-    }
+    add_changes(prepared, folder, &mut report);
     let plans: Vec<PlanRow> = records.iter().flat_map(|one| one.plans.clone()).collect();
     plan_report::add(prepared, &plans, &mut report);
     folder.write("plans.csv", write_plans(&plans).as_bytes())?;
@@ -91,6 +70,42 @@ pub(crate) fn publish(
         html_report(std::slice::from_ref(&report)).as_bytes(),
     )?;
     Ok(Published { report, remarks })
+}
+
+/// What readers must know of the run.
+fn add_notes(
+    prepared: &Prepared,
+    records: &[TrialRecord],
+    options: &ExperimentOptions,
+    report: &mut ExperimentReport,
+) {
+    for note in lost_rounds(prepared, &report.rows) {
+        prepared.watch.note(&format!("note: {note}"));
+        report.notes.push(note);
+    }
+    if let Some(note) = used_up(prepared, &report.rows) {
+        prepared.watch.note(&format!("note: {note}"));
+        report.notes.push(note);
+    }
+    if options.quick {
+        report.notes.push(QUICK.into());
+    }
+    if let Some(note) = misfit(records) {
+        prepared.watch.note(&format!("warning: {note}"));
+        report.summary.misfit = Some(note.clone());
+        report.notes.push(note);
+    }
+}
+
+/// That data or programs changed while the run was stopped.
+fn add_changes(prepared: &Prepared, folder: &RunFolder, report: &mut ExperimentReport) {
+    if let Some(changes) = folder.accepted_changes() {
+        let note = format!(
+            "the run was resumed although {changes}: some trials are from before the change, others from after it"
+        );
+        prepared.watch.note(&format!("warning: {note}"));
+        report.notes.push(note);
+    }
 }
 
 /// How often a program crashed that data came from.

@@ -138,9 +138,8 @@ impl Study {
             Some(available) => Remaining::of(&self.config.space, available)?,
             None => None,
         };
-        let budget = remaining
-            .as_ref()
-            .map_or(asked, |remaining| asked.min(remaining.total()));
+        let total = remaining.as_ref().map_or(asked, Remaining::total);
+        let budget = asked.min(total);
         let waits = !under_way.is_empty();
         let PlanningModel {
             model,
@@ -171,10 +170,10 @@ impl Study {
             rows: self.rows_to_come(&under_way),
         };
         let decision = match remaining {
-            Some(remaining) => round.decide_within(budget, asked, remaining)?,
-            None => round.decide_unlisted(budget, available)?,
+            Some(remaining) => round.decide_within(budget, asked, remaining),
+            None => round.decide_unlisted(budget, available),
         };
-        let decision = round.affordable(decision, to_spend, &left)?;
+        let decision = round.affordable(decision?, to_spend, &left)?;
         let items = self.numbered(decision.items, trouble.as_ref());
         Ok(Planned {
             plan: self.next_plan(items, asked),

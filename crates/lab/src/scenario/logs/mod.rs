@@ -3,37 +3,28 @@
 mod phi;
 mod relevance;
 mod report;
+mod source;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use taskscout::data::Samples;
 use taskscout::features::Features as _;
-use taskscout::rng::Rng;
-use taskscout::source::{TaskSource, Tell, Visit, batches};
-use taskscout::study::Study;
-use taskscout::task::{Task, TaskId};
-use taskscout::train::{Choice, Pooled, Predictor};
+use taskscout::task::TaskId;
+use taskscout::train::Pooled;
 use taskscout_logs::{Logs, files, read};
 use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 use taskscout_models::Names;
-use taskscout_report::ExperimentReport;
 
-use super::{
-    Data, InputScaling, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource,
-    WorldKind, WorldOption, WorldSettings,
-};
+use super::{InputScaling, Scenario, ScenarioTarget, Setup, WorldKind, WorldOption, WorldSettings};
 use crate::error::{LabError, Result};
 use crate::memory::{NUMBER, Need};
 use crate::names::{LogFeatures, TaskFeaturesName};
 use crate::options::{ExperimentOptions, LogOptions, comment};
-use crate::record::{TargetRelevance, Trial, TrialRecord};
-use crate::run_input::RunInput;
 use crate::watch::Watcher;
 use phi::Features;
+use source::{LogData, LogPresentation};
 
 /// `[world]` of `kind = "logs"`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -141,6 +132,36 @@ impl WorldSettings for Settings {
 
     fn build(&self, watch: &Watcher) -> Result<Setup> {
         let logs = self.read(watch)?;
+        let targets = self.find_targets(&logs)?;
+        let bad = |error| LabError::in_table("world", "", error);
+        let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
+        self.need_of(&logs, &features)
+            .check("use fewer tasks or inputs, or simpler features with --phi linear")?;
+        let config = RecordedConfig {
+            input_features: features.map.clone(),
+            knowledge: self.task_features,
+            train_share: self.train_share,
+        };
+        let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
+        for warning in recorded.warnings() {
+            watch.note(&format!("warning: {warning}"));
+        }
+        let scenario = self.scenario(&recorded, features).map_err(bad)?;
+        let recorded = Arc::new(recorded);
+        Ok(Setup {
+            scenario,
+            data: Box::new(LogData {
+                files: self.files()?,
+                recorded: Arc::clone(&recorded),
+            }),
+            presentation: Box::new(LogPresentation(recorded)),
+        })
+    }
+}
+
+impl Settings {
+    /// The recordings and outputs that are targets.
+    fn find_targets(&self, logs: &Logs) -> Result<Vec<(usize, usize)>> {
         if self.targets.is_empty() {
             let names: Vec<String> = logs
                 .tasks()
@@ -165,52 +186,33 @@ impl WorldSettings for Settings {
             }
             targets.push(found);
         }
-        let bad = |error| LabError::in_table("world", "", error);
-        let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
-        self.need_of(&logs, &features)
-            .check("use fewer tasks or inputs, or simpler features with --phi linear")?;
-        let config = RecordedConfig {
-            input_features: features.map.clone(),
-            knowledge: self.task_features,
-            train_share: self.train_share,
-        };
-        let recorded = Recorded::new(logs, &targets, config).map_err(bad)?;
-        for warning in recorded.warnings() {
-            watch.note(&format!("warning: {warning}"));
-        }
+        Ok(targets)
+    }
+
+    /// What is learnt of the recordings.
+    fn scenario(&self, recorded: &Recorded, features: Features) -> taskscout::Result<Scenario> {
         let pooled = Pooled {
             effective_rows: self.effective_rows,
             ..features.pooled.clone()
         };
-        pooled.validate(features.map.dim()).map_err(bad)?;
-        let scenario = Scenario {
+        pooled.validate(features.map.dim())?;
+        Ok(Scenario {
             least_budget: 1,
             pooled,
             wants_network: features.network,
             ..Scenario::new(
-                recorded.space_without(&[]).map_err(bad)?,
+                recorded.space_without(&[])?,
                 recorded.task_features().clone(),
                 features.map,
                 recorded
                     .targets()
                     .iter()
-                    .map(|&task| target(&recorded, task))
+                    .map(|&task| target(recorded, task))
                     .collect(),
             )
-        };
-        let recorded = Arc::new(recorded);
-        Ok(Setup {
-            scenario,
-            data: Box::new(LogData {
-                files: self.files()?,
-                recorded: Arc::clone(&recorded),
-            }),
-            presentation: Box::new(LogPresentation(recorded)),
         })
     }
-}
 
-impl Settings {
     fn options(&self) -> LogOptions {
         LogOptions {
             inputs: self.inputs.clone(),
@@ -327,118 +329,5 @@ fn target(recorded: &Recorded, task: usize) -> ScenarioTarget {
             inputs: recorded.logs().inputs.clone(),
             outputs: vec![own.axis.clone()],
         },
-    }
-}
-
-/// Recordings as a source of rows.
-struct LogData {
-    /// Where they were read from.
-    files: Vec<PathBuf>,
-    recorded: Arc<Recorded>,
-}
-
-impl Data for LogData {
-    fn open<'a>(&'a self, _collected: &Path, trial: &Trial) -> taskscout::Result<Open<'a>> {
-        let recorded = self.recorded.as_ref();
-        Ok(Open {
-            source: Box::new(LogSource {
-                recorded,
-                seed: trial.seed,
-            }),
-            judge: Box::new(LastParts(recorded)),
-        })
-    }
-
-    fn made_from(&self) -> Result<Vec<RunInput>> {
-        let input = |path: &PathBuf| RunInput::file(path.display().to_string(), path);
-        self.files.par_iter().map(input).collect()
-    }
-}
-
-/// The first parts of recordings, in the order of a seed.
-struct LogSource<'a> {
-    recorded: &'a Recorded,
-    seed: u64,
-}
-
-impl LogSource<'_> {
-    fn rows(&self, task: &Task, before: usize, n: usize) -> taskscout::Result<Samples> {
-        let task = self.recorded.find(&task.id).ok_or_else(|| {
-            taskscout::Error::State("a task was asked for that no recording has".into())
-        })?;
-        self.recorded.draw(task, before, n, self.seed)
-    }
-}
-
-impl TaskSource for LogSource<'_> {
-    fn sample(&mut self, task: &Task, n: usize, _rng: &mut Rng) -> taskscout::Result<Samples> {
-        self.rows(task, 0, n)
-    }
-
-    /// Rows that the study has not had yet.
-    fn collect(&mut self, visit: &Visit<'_>, tell: Tell<'_>) -> taskscout::Result<()> {
-        let mut before = visit.before;
-        for n in batches(visit.missing()) {
-            tell(&self.rows(&visit.item.task, before, n)?)?;
-            before += n;
-        }
-        Ok(())
-    }
-
-    fn available(&self, task: &Task) -> Option<usize> {
-        let rows = |task: usize| self.recorded.tasks()[task].rows;
-        Some(self.recorded.find(&task.id).map_or(0, rows))
-    }
-}
-
-impl TrialSource for LogSource<'_> {
-    fn sample_target(
-        &mut self,
-        target: usize,
-        n: usize,
-        rng: &mut Rng,
-    ) -> taskscout::Result<Samples> {
-        self.recorded.sample_target(target, n, rng)
-    }
-
-    fn output_offset(&self, target: usize) -> Vec<f64> {
-        vec![self.recorded.offset(self.recorded.targets()[target])]
-    }
-}
-
-/// The last parts of the targets, which no learner sees.
-struct LastParts<'a>(&'a Recorded);
-
-impl Judge for LastParts<'_> {
-    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        self.0.target_loss(target, predictor)
-    }
-}
-
-/// Which recordings help, and how much of the force is explained.
-struct LogPresentation(Arc<Recorded>);
-
-impl Presentation for LogPresentation {
-    fn wants_details(&self) -> bool {
-        true
-    }
-
-    /// Every recording has a part of its own that no feature tells.
-    fn judges_task_features(&self) -> bool {
-        false
-    }
-
-    fn relevant(
-        &self,
-        study: &Study,
-        target: usize,
-        choice: &Choice,
-        all_pairs: bool,
-    ) -> taskscout::Result<Option<TargetRelevance>> {
-        relevance::of(&self.0, study, target, choice, all_pairs).map(Some)
-    }
-
-    fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<Vec<String>> {
-        report::add(&self.0, trials, report)
     }
 }
