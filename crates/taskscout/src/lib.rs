@@ -127,5 +127,5 @@ struct Pooling;
 
 /// The example of the book's page on forecasts.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/forecast.md")]
+#[doc = include_str!("../../../docs/explanation/forecast.md")]
 struct Forecasts;

@@ -277,7 +277,7 @@ fn intervals_hold_what_comes() {
 }
 
 #[test]
-#[ignore = "takes minutes: the table of docs/forecast.md"]
+#[ignore = "takes minutes: the table of docs/explanation/forecast.md"]
 fn coverage_of_all_worlds() {
     let number = |name: &str, default: u64| {
         let given = std::env::var(name).ok();
