@@ -19,10 +19,17 @@ fn said(line: &str) -> String {
 
 #[test]
 fn every_experiment_helps_with_its_own_options() {
+    let synthetic = &[
+        "--matrix-seed",
+        "--targets",
+        "--k-star",
+        "--joint-targets",
+        "--target-distribution",
+    ][..];
     let own = [
-        ("bilinear", &["--matrix-seed"][..]),
-        ("fourier", &["--matrix-seed"]),
-        ("mlp", &["--matrix-seed"]),
+        ("bilinear", synthetic),
+        ("fourier", synthetic),
+        ("mlp", synthetic),
         (
             "pendulum",
             &["--target", "--task-features", "--joint-targets"],
