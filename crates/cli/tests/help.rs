@@ -25,10 +25,17 @@ fn help_begins_with_what_the_command_is_for() {
 #[test]
 fn every_experiment_helps_with_its_own_options() {
     let scratch = Scratch::new();
+    let synthetic = &[
+        "--matrix-seed",
+        "--targets",
+        "--k-star",
+        "--joint-targets",
+        "--target-distribution",
+    ][..];
     let own = [
-        ("bilinear", &["--matrix-seed"][..]),
-        ("fourier", &["--matrix-seed"]),
-        ("mlp", &["--matrix-seed"]),
+        ("bilinear", synthetic),
+        ("fourier", synthetic),
+        ("mlp", synthetic),
         (
             "pendulum",
             &["--target", "--task-features", "--joint-targets"],

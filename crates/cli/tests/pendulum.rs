@@ -99,7 +99,7 @@ fn one_target_is_reported_at_the_top() {
     assert_eq!(summary["identified_by"]["of"], 2);
     assert_eq!(
         names(&out.join("figures")),
-        ["control.svg", "path.svg", "portraits.svg"]
+        ["control.svg", "path.svg", "plans.svg", "portraits.svg"]
     );
     assert!(out.join("loss.svg").exists());
     let page = scratch.text("out/report.html");

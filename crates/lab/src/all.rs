@@ -143,9 +143,11 @@ fn own_options(
     options: &ExperimentOptions,
 ) -> ExperimentOptions {
     let mut own = options.clone();
+    let world = config.world.with_targets(options);
+    let has = |other: &ExperimentConfig, option| other.world.with_targets(options).has(option);
     for option in WorldOption::ALL {
-        let of_others = experiments.iter().any(|other| other.world.has(option));
-        if of_others && !config.world.has(option) {
+        let of_others = experiments.iter().any(|other| has(other, option));
+        if of_others && !world.has(option) {
             option.remove(&mut own);
         }
     }

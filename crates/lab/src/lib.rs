@@ -32,6 +32,7 @@ mod config;
 pub mod error;
 mod experiment;
 mod folder;
+mod known_truth;
 pub mod memory;
 mod models;
 pub mod names;

@@ -33,6 +33,10 @@ pub struct ExperimentOptions {
     pub n_target: Option<usize>,
     /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run.
     pub matrix_seed: Option<u64>,
+    /// Synthetic worlds: how many targets there are, with names; if not given, one without a name.
+    pub targets: Option<usize>,
+    /// Synthetic worlds with `targets`: how many directions their embeddings span.
+    pub k_star: Option<usize>,
     /// Worlds of logs: their folder.
     pub data: Option<PathBuf>,
     /// Worlds of logs: what outputs are linear in.
@@ -46,6 +50,8 @@ pub struct ExperimentOptions {
     pub task_features: Option<TaskFeaturesName>,
     /// Worlds with named targets: one study with one budget for all of them, instead of one for each.
     pub joint_targets: bool,
+    /// Synthetic worlds with `targets`: these are one target that is a distribution over them.
+    pub target_distribution: bool,
     /// A first look: 2 seeds, a quarter of the budget.
     pub quick: bool,
     /// Trials at the same time; if not given, as many as there are cores.

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use taskscout_report::{
     ExperimentReport, FailedTrial, Judged, PlanRow, ResultRow, TARGET_DATA, TARGET_ONLY, Theme,
-    html_report, loss_plot, write_csv, write_plans,
+    html_report, loss_plot, with_floor, write_csv, write_plans,
 };
 use taskscout_worlds::program::Incidents;
 
 use crate::error::{LabError, Result};
 use crate::folder::RunFolder;
+use crate::known_truth;
 use crate::options::ExperimentOptions;
 use crate::plan_report;
 use crate::prepare::Prepared;
 use crate::record::TrialRecord;
-use crate::scenario::ScenarioTarget;
 
 /// What a reader of a quick run's figures must know.
 pub const QUICK: &str =
@@ -39,9 +39,8 @@ pub(crate) fn publish(
     let rows = sorted_rows(prepared, records);
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
-    let pictures = loss_pictures(prepared, &rows);
-    // A part of the budget does not compare with published figures.
-    let paper = match options.quick {
+    // A part of the budget does not compare with published figures, nor do other targets.
+    let paper = match options.quick || options.targets.is_some() {
         true => serde_json::Value::Null,
         false => serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?,
     };
@@ -49,6 +48,8 @@ pub(crate) fn publish(
         ExperimentReport::new(rows, paper, folder.settings().clone()).map_err(failed)?;
     report.summary.judged = judged(prepared);
     report.summary.failed = failures;
+    known_truth::add(prepared, &mut report)?;
+    let pictures = loss_pictures(prepared, &report);
     add_notes(prepared, records, options, &mut report);
     let remarks = prepared.presentation.report(records, &mut report)?;
     add_incidents(prepared, folder, &mut report)?;
@@ -144,10 +145,8 @@ fn misfit(records: &[TrialRecord]) -> Option<String> {
 
 /// All rows by target, contender, seed and round.
 fn sorted_rows(prepared: &Prepared, records: &[TrialRecord]) -> Vec<ResultRow> {
-    let target = |row: &ResultRow| {
-        let own = |target: &ScenarioTarget| target.name == row.target;
-        prepared.scenario.targets.iter().position(own)
-    };
+    let names = prepared.judged_on();
+    let target = |row: &ResultRow| names.iter().position(|name| *name == row.target);
     let contender = |row: &ResultRow| {
         prepared
             .contenders
@@ -171,35 +170,31 @@ fn judged(prepared: &Prepared) -> Judged {
 }
 
 /// Loss against budget, a picture for each target.
-fn loss_pictures(prepared: &Prepared, rows: &[ResultRow]) -> Vec<(String, String)> {
-    let several = prepared.scenario.targets.len() > 1;
+fn loss_pictures(prepared: &Prepared, report: &ExperimentReport) -> Vec<(String, String)> {
+    let names = prepared.judged_on();
+    let several = names.len() > 1;
     let mut pictures = Vec::new();
-    for (index, target) in prepared.scenario.targets.iter().enumerate() {
-        let own: Vec<ResultRow> = rows
-            .iter()
-            .filter(|row| row.target == target.name)
-            .cloned()
-            .collect();
+    for (index, target) in names.iter().enumerate() {
+        let own = report.rows.iter().filter(|row| row.target == *target);
+        let floor = report.summary.floor_of(target.as_deref());
+        let plot = with_floor(loss_plot(own, judged(prepared)), floor.as_ref());
         let name = if several {
             format!("loss-t{index}.svg")
         } else {
             "loss.svg".into()
         };
-        pictures.push((
-            name,
-            loss_plot(&own, judged(prepared)).to_svg(Theme::Standalone, "loss"),
-        ));
+        pictures.push((name, plot.to_svg(Theme::Standalone, "loss")));
     }
     pictures
 }
 
 /// Rounds of a strategy in which no representation could be learnt, in words.
 fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
-    let first = prepared.scenario.targets.first().map(|target| &target.name);
+    let names = prepared.judged_on();
     // Targets that share a study share its rounds.
     let counts = |row: &&ResultRow| {
         ![TARGET_ONLY, TARGET_DATA].contains(&row.strategy.as_str())
-            && (!prepared.config.target.joint || Some(&row.target) == first)
+            && (!prepared.config.target.together() || Some(&row.target) == names.first())
     };
     let mut lost: Vec<(&str, usize, usize)> = Vec::new();
     for row in rows.iter().filter(counts) {

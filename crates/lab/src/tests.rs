@@ -162,7 +162,7 @@ fn every_target_has_trials_of_its_own() {
         ..options
     };
     run_into(&out, TOY, &other).unwrap();
-    assert_eq!(names(out.join("trials")).len(), 2 * 4);
+    assert_eq!(names(out.join("trials")).len(), 2 * 4 + 2);
 }
 
 #[test]

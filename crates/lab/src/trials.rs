@@ -65,7 +65,11 @@ fn run_one(
     match &outcome {
         Ok(record) => {
             folder.keep(record)?;
-            watch.trial(&name, &last_losses(&record.rows));
+            // Of a distribution the excess risk over it comes first, and its mean task is beside the point.
+            let about = record.rows.first().map(|row| &row.target);
+            let own = |row: &&ResultRow| !trial.is_distribution() || Some(&row.target) == about;
+            let rows: Vec<ResultRow> = record.rows.iter().filter(own).cloned().collect();
+            watch.trial(&name, &last_losses(&rows));
         }
         Err(error) => watch.failed(&name, &error.to_string()),
     }

@@ -26,6 +26,6 @@ mod svg;
 mod testing;
 
 pub use svg::{
-    Crossing, LinePlot, LineStyle, OUT_OF_REACH, Panel, PanelBand, PanelFigure, PanelLevel,
+    Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, Panel, PanelBand, PanelFigure, PanelLevel,
     PanelLine, PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,
 };

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::curve::MeanSem;
+use crate::floor::{self, Floor};
 use crate::format::{self, MISSING};
 use crate::judged::Judged;
 use crate::ordered::OrderedMap;
@@ -30,6 +31,8 @@ pub(crate) struct Section<'a> {
     pub(crate) paper: &'a Value,
     /// The loss that decides.
     pub(crate) judged: Judged,
+    /// What a design that knows the truth would reach.
+    pub(crate) floor: Option<Floor>,
 }
 
 impl Section<'_> {
@@ -102,7 +105,7 @@ impl Section<'_> {
         })
     }
 
-    /// What the marks at budgets mean, a sentence for each strategy that has one.
+    /// What the marks at budgets mean, a sentence for each strategy that has one, and the floor below all of them.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let passive = self.strategies.get(REFERENCE);
         let reference = passive.and_then(|s| s.loss(self.judged));
@@ -116,7 +119,8 @@ impl Section<'_> {
                 format::short(passive.mean)
             ))
         });
-        rises.collect()
+        let floor = self.floor.map(|floor| floor::words(floor, self.strategies));
+        rises.chain(floor).collect()
     }
 
     /// Whether a published figure stands in the results.

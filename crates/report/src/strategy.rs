@@ -29,6 +29,9 @@ pub struct StrategySummary {
     /// The same as `rises_again` for the predictor handed back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returned_rises_again: Option<Rise>,
+    /// The loss that decides over the floor's, a number from about 1; absent without a floor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regret: Option<f64>,
     /// Mean number of tasks.
     pub tasks: f64,
     /// Mean number of tasks that hold at least 1 % of the source samples.
@@ -117,6 +120,7 @@ fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
         rises_again: rise(Judged::Shared),
         returned_budget_ratio: ratio(Judged::Returned),
         returned_rises_again: rise(Judged::Returned),
+        regret: None,
         tasks: mean(last.iter().map(|row| row.tasks as f64)),
         long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
         relevance: final_value(Metric::Relevance),

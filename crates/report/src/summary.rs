@@ -24,6 +24,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::failure::FailedTrial;
+use crate::floor::Floor;
 use crate::judged::Judged;
 use crate::ordered::OrderedMap;
 use crate::rows::{ResultRow, split_targets};
@@ -58,6 +59,9 @@ pub struct Summary {
     /// Figures by target when there are several; absent otherwise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetSummary>,
+    /// What a design that knows the truth would reach, when there is one target; absent if that is not known.
+    #[serde(flatten)]
+    pub floor: Option<Floor>,
     /// Published figures for the same cells, as the caller gave them (see [`crate::paper_figure`]).
     #[serde(default)]
     pub paper: Value,
@@ -73,6 +77,9 @@ pub struct TargetSummary {
     pub target: String,
     /// Figures by strategy.
     pub strategies: OrderedMap<StrategySummary>,
+    /// What a design that knows the truth would reach; absent if that is not known.
+    #[serde(flatten)]
+    pub floor: Option<Floor>,
     /// What an experiment adds of its own about this target, as further entries beside these.
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
@@ -100,6 +107,7 @@ impl Summary {
             target: None,
             strategies: OrderedMap::default(),
             targets: Vec::new(),
+            floor: None,
             paper,
             extra: BTreeMap::new(),
         };
@@ -113,6 +121,7 @@ impl Summary {
                 .map(|(target, strategies)| TargetSummary {
                     target: target.unwrap_or_default().to_owned(),
                     strategies,
+                    floor: None,
                     extra: BTreeMap::new(),
                 });
             summary.targets = named.collect();

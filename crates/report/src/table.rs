@@ -36,6 +36,7 @@ pub fn terminal_table(summary: &Summary) -> String {
             strategies,
             paper: &summary.paper,
             judged: summary.judged_among(strategies),
+            floor: summary.floor_of(target),
         };
         out.push('\n');
         if let Some(target) = target {

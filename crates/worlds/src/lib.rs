@@ -14,4 +14,4 @@ pub mod program;
 mod synthetic;
 
 pub use pendulum::{Pendulum, PendulumConfig};
-pub use synthetic::{NetworkTruth, Synthetic, SyntheticConfig};
+pub use synthetic::{NetworkTruth, Synthetic, SyntheticConfig, Targets};

@@ -3,20 +3,26 @@
 //! `B` is ill-conditioned on purpose, so that some directions of the representation are hard to
 //! see: entries uniform on [0, 1]; columns from a third on equal to the last; a tenth of uniform
 //! noise on every entry; the target's column equal to the first; all columns of unit length.
+//!
+//! A world has one target, or several of a chosen rank ([`Targets`]).
+
+mod exam;
+mod targets;
 
 use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::metric;
 use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::task::Task;
-use taskscout::train::Predictor;
 use taskscout::{Error, Result};
+
+use exam::{Exam, test_features};
+pub use targets::Targets;
 
 /// Inputs on which losses are measured where they have no closed form.
 const TEST_ROWS: usize = 20_000;
@@ -65,20 +71,9 @@ pub struct Synthetic {
     task_features: FeatureMap,
     representation: Phi,
     map: Mat<f64>,
+    /// Embeddings, one a target.
+    targets: Vec<Vec<f64>>,
     exam: Exam,
-}
-
-/// What losses are measured on.
-#[derive(Debug, Clone)]
-enum Exam {
-    /// `E[ψ ψᵀ]` over inputs, and the target's true coefficients: losses in closed form.
-    Moments { second: Mat<f64>, truth: Vec<f64> },
-    /// Features of fixed test inputs, what `φ` makes of them, and the target's noise-free labels.
-    Rows {
-        features: Mat<f64>,
-        values: Mat<f64>,
-        labels: Vec<f64>,
-    },
 }
 
 impl SyntheticConfig {
@@ -133,31 +128,11 @@ impl SyntheticConfig {
     }
 }
 
-impl Exam {
-    fn new(config: &SyntheticConfig, representation: &Phi, target: &[f64]) -> Result<Self> {
-        Ok(match representation.linear() {
-            Some(linear) => Self::Moments {
-                second: second_moment(&config.input_features)?,
-                truth: linear.coefficients(target),
-            },
-            None => {
-                let features = test_features(config);
-                let values = representation.apply(features.as_ref())?;
-                Self::Rows {
-                    labels: multiply(values.as_ref(), target),
-                    features,
-                    values,
-                }
-            }
-        })
-    }
-}
-
 impl Synthetic {
     /// Inputs on which losses are measured where they have no closed form.
     pub const TEST_ROWS: usize = TEST_ROWS;
 
-    /// Draws a world.
+    /// Draws a world with one target.
     ///
     /// # Errors
     /// Settings out of range.
@@ -173,14 +148,15 @@ impl Synthetic {
             }
             Some(network) => network.draw(&config, &mut rng)?.into(),
         };
-        let target = column(map.as_ref(), config.source_dim);
-        let exam = Exam::new(&config, &representation, &target)?;
+        let targets = vec![column(map.as_ref(), config.source_dim)];
+        let exam = Exam::new(&config, &representation)?;
         Ok(Self {
             config,
             space,
             task_features,
             representation,
             map,
+            targets,
             exam,
         })
     }
@@ -229,10 +205,10 @@ impl Synthetic {
         multiply(self.source_map(), &apply_row(&self.task_features, task))
     }
 
-    /// The true embedding of the target.
+    /// The true embedding of the target, of several that of the first.
     #[must_use]
     pub fn target_embedding(&self) -> Vec<f64> {
-        column(self.map.as_ref(), self.config.source_dim)
+        self.targets.first().cloned().unwrap_or_default()
     }
 
     /// Collects samples of a source task.
@@ -244,74 +220,12 @@ impl Synthetic {
         self.draw(&self.embedding(task), n, rng)
     }
 
-    /// Collects samples of the target.
+    /// Collects samples of the target, of several those of the first.
     ///
     /// # Errors
     /// None in practice: the samples are finite.
     pub fn sample_target(&self, n: usize, rng: &mut Rng) -> Result<Samples> {
         self.draw(&self.target_embedding(), n, rng)
-    }
-
-    /// Mean squared error of a predictor on the target's noise-free labels, over all inputs.
-    ///
-    /// In closed form where the truth and the predictor are linear in the features, else on
-    /// 20,000 fixed test inputs.
-    ///
-    /// # Errors
-    /// A predictor of other features.
-    pub fn target_loss(&self, predictor: &Predictor) -> Result<f64> {
-        match (&self.exam, &predictor.head) {
-            (Exam::Moments { second, truth }, None) => {
-                let coefficients = predictor
-                    .coefficients
-                    .first()
-                    .map_or(&[][..], Vec::as_slice);
-                metric::target_loss(coefficients, truth, second.as_ref())
-            }
-            (Exam::Moments { truth, .. }, Some(_)) => {
-                let features = test_features(&self.config);
-                let labels = multiply(features.as_ref(), truth);
-                mean_square(predictor, features.as_ref(), &labels)
-            }
-            (
-                Exam::Rows {
-                    features, labels, ..
-                },
-                _,
-            ) => mean_square(predictor, features.as_ref(), labels),
-        }
-    }
-
-    /// How much of the true representation a learnt one catches: the smallest squared cosine
-    /// between the two, as subspaces of features or, where one is no matrix, of functions.
-    ///
-    /// # Errors
-    /// A representation of other features.
-    pub fn similarity(&self, learnt: &Phi) -> Result<f64> {
-        let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
-            (_, Some(truth), Some(learnt)) => {
-                metric::subspace_similarity(learnt.matrix(), truth.matrix())?
-            }
-            (
-                Exam::Rows {
-                    features, values, ..
-                },
-                _,
-                _,
-            ) => metric::function_similarity(
-                learnt.apply(features.as_ref())?.as_ref(),
-                values.as_ref(),
-            )?,
-            (Exam::Moments { .. }, _, _) => {
-                let features = test_features(&self.config);
-                let truth = self.representation.apply(features.as_ref())?;
-                metric::function_similarity(
-                    learnt.apply(features.as_ref())?.as_ref(),
-                    truth.as_ref(),
-                )?
-            }
-        };
-        Ok(similarity.min)
     }
 
     fn draw(&self, embedding: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
@@ -376,28 +290,6 @@ impl NetworkTruth {
     }
 }
 
-/// Features of the fixed test inputs.
-fn test_features(config: &SyntheticConfig) -> Mat<f64> {
-    let map = &config.input_features;
-    let mut rng = derive(config.matrix_seed, Purpose::Test, &[]);
-    let inputs: Vec<f64> = (0..TEST_ROWS * map.input_dim())
-        .map(|_| StandardNormal.sample(&mut rng))
-        .collect();
-    let mut features = vec![0.0; TEST_ROWS * map.dim()];
-    map.apply(&inputs, &mut features);
-    MatRef::from_row_major_slice(&features, TEST_ROWS, map.dim()).to_owned()
-}
-
-fn mean_square(predictor: &Predictor, features: MatRef<'_, f64>, labels: &[f64]) -> Result<f64> {
-    let errors = predictor.predict(features)?;
-    let total: f64 = errors
-        .iter()
-        .zip(labels)
-        .map(|(a, b)| (a - b) * (a - b))
-        .sum();
-    Ok(total / labels.len() as f64)
-}
-
 fn column(matrix: MatRef<'_, f64>, j: usize) -> Vec<f64> {
     (0..matrix.nrows()).map(|i| matrix[(i, j)]).collect()
 }
@@ -426,36 +318,6 @@ fn ill_conditioned(k: usize, columns: usize, rng: &mut Rng) -> Mat<f64> {
 fn orthonormal(rows: usize, columns: usize, rng: &mut Rng) -> Mat<f64> {
     let gaussian: Mat<f64> = Mat::from_fn(rows, columns, |_, _| StandardNormal.sample(rng));
     gaussian.qr().compute_thin_Q()
-}
-
-/// `E[ψ ψᵀ]` for standard normal inputs: the identity, or, for `cos(Ax + b)`, in closed form
-/// `½ (cos(b_i − b_j) e^{−|a_i − a_j|²/2} + cos(b_i + b_j) e^{−|a_i + a_j|²/2})`.
-fn second_moment(features: &FeatureMap) -> Result<Mat<f64>> {
-    let d = features.dim();
-    match features {
-        FeatureMap::Identity(_) => Ok(Mat::identity(d, d)),
-        FeatureMap::Fourier(fourier) => {
-            let m = fourier.input_dim();
-            let row = |i: usize| &fourier.matrix()[i * m..(i + 1) * m];
-            let distance = |i: usize, j: usize, sign: f64| -> f64 {
-                row(i)
-                    .iter()
-                    .zip(row(j))
-                    .map(|(a, b)| (a + sign * b).powi(2))
-                    .sum()
-            };
-            let b = fourier.offset();
-            Ok(Mat::from_fn(d, d, |i, j| {
-                let near = (b[i] - b[j]).cos() * (-0.5 * distance(i, j, -1.0)).exp();
-                let far = (b[i] + b[j]).cos() * (-0.5 * distance(i, j, 1.0)).exp();
-                0.5 * (near + far)
-            }))
-        }
-        _ => Err(Error::setting(
-            "input_features",
-            "of a synthetic world must be `identity` or `fourier`",
-        )),
-    }
 }
 
 fn multiply(matrix: MatRef<'_, f64>, vector: &[f64]) -> Vec<f64> {

@@ -196,6 +196,11 @@ pub(crate) struct SyntheticArgs {
     #[arg(long, value_name = "M")]
     matrix_seed: Option<u64>,
     #[command(flatten)]
+    targets: SyntheticTargets,
+    /// One study with one budget for all targets, instead of one for each
+    #[arg(long, requires = "targets")]
+    joint_targets: bool,
+    #[command(flatten)]
     common: CommonArgs,
 }
 
@@ -203,7 +208,32 @@ impl SyntheticArgs {
     fn asked(&self) -> Asked {
         let mut asked = self.common.asked();
         asked.options.matrix_seed = self.matrix_seed;
+        asked.options.joint_targets = self.joint_targets;
+        self.targets.give(&mut asked.options);
         asked
+    }
+}
+
+/// The targets of worlds with a drawn truth.
+#[derive(Debug, Clone, Args)]
+#[group(skip)]
+struct SyntheticTargets {
+    /// Synthetic worlds: so many targets, with names [default: one without a name]
+    #[arg(long, value_name = "N")]
+    targets: Option<usize>,
+    /// Synthetic worlds with --targets: the directions that the targets span, k* [default: as many as they can]
+    #[arg(long, value_name = "K")]
+    k_star: Option<usize>,
+    /// Synthetic worlds with --targets: one target that is a distribution over these, with mixed samples
+    #[arg(long)]
+    target_distribution: bool,
+}
+
+impl SyntheticTargets {
+    fn give(&self, options: &mut ExperimentOptions) {
+        options.targets = self.targets;
+        options.k_star = self.k_star;
+        options.target_distribution = self.target_distribution;
     }
 }
 
@@ -276,6 +306,8 @@ pub(crate) struct AnyArgs {
     /// Synthetic worlds: the seed of the ground truth
     #[arg(long, value_name = "M", help_heading = "Options of some worlds only")]
     matrix_seed: Option<u64>,
+    #[command(flatten, next_help_heading = "Where the world has it")]
+    targets: SyntheticTargets,
     /// Logs: their folder
     #[arg(long, value_name = "DIR", help_heading = "Options of some worlds only")]
     data: Option<PathBuf>,
@@ -307,6 +339,7 @@ impl AnyArgs {
     pub(crate) fn asked(&self) -> Asked {
         let mut asked = self.common.asked();
         asked.options.matrix_seed = self.matrix_seed;
+        self.targets.give(&mut asked.options);
         asked.options.data.clone_from(&self.data);
         asked.options.phi = self.phi;
         asked.options.target.clone_from(&self.target);

@@ -112,6 +112,16 @@ pub(crate) struct TargetConfig {
     /// One study with one budget for all targets, instead of one for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) joint: bool,
+    /// One target that is a distribution over those of the world, all alike; the samples are of all of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) distribution: bool,
+}
+
+impl TargetConfig {
+    /// Whether one study with one budget serves all targets.
+    pub(crate) fn together(&self) -> bool {
+        self.joint || self.distribution
+    }
 }
 
 impl<W> ExperimentConfig<W> {
@@ -184,6 +194,7 @@ impl ExperimentConfig {
         self.world.apply(options)?;
         self.world.attach(registry)?;
         self.target.joint |= options.joint_targets;
+        self.target.distribution |= options.target_distribution;
         self.left_aside = self.check_unused(&of_file, registry)?;
         self.learner.settle();
         self.check(options)?;

@@ -104,10 +104,14 @@ fn flaw(
     details: Option<&TrialDetails>,
 ) -> Option<String> {
     let rounds = rounds(prepared, trial, details);
-    let targets: Vec<Option<&str>> = trial
-        .targets()
-        .map(|target| prepared.scenario.targets[target].name.as_deref())
-        .collect();
+    let names = prepared.judged_on();
+    let targets: Vec<Option<&str>> = match trial.is_distribution() {
+        true => names.iter().map(Option::as_deref).collect(),
+        false => names[trial.targets()]
+            .iter()
+            .map(Option::as_deref)
+            .collect(),
+    };
     for round in 0..rounds {
         for &target in &targets {
             let of_target = target.map_or(String::new(), |name| format!(" of {name}"));

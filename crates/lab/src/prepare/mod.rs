@@ -13,7 +13,7 @@ use crate::config::ExperimentConfig;
 use crate::error::{LabError, Result};
 use crate::memory::Need;
 use crate::options::ExperimentOptions;
-use crate::record::{Contender, Serves, Trial};
+use crate::record::{Contender, DISTRIBUTION, MEAN_TASK, Serves, Trial};
 use crate::scenario::{Data, Presentation, Scenario, ScenarioTarget, Setup, WorldOption};
 use crate::schedule::Rounds;
 use crate::strategy_run::StrategyRun;
@@ -72,6 +72,7 @@ fn checked(
             "is true, but the world has a single target: leave it out",
         ));
     }
+    check_distribution(&config, &scenario)?;
     let rounds = config.schedule.rounds(scenario.budget_unit)?;
     let strategies = config.strategies.iter().cloned().map(Contender::Strategy);
     let contenders = std::iter::once(Contender::TargetOnly)
@@ -105,7 +106,53 @@ fn checked(
     Ok(prepared)
 }
 
+/// Checks that there is a distribution where one is asked for, and samples of all its members.
+fn check_distribution(config: &ExperimentConfig, scenario: &Scenario) -> Result<()> {
+    if !config.target.distribution {
+        return Ok(());
+    }
+    let refuse = |key: &str, problem: String| Err(LabError::setting(key, problem));
+    if !config.world.has(WorldOption::Distribution) {
+        return refuse(
+            "target.distribution",
+            "is true, but only synthetic worlds with `targets` have a distribution of targets: leave it out, or say how many there are".into(),
+        );
+    }
+    if config.target.joint {
+        return refuse(
+            "target.joint",
+            "is true beside `distribution`, which is one study already: leave one of them out"
+                .into(),
+        );
+    }
+    let (samples, members) = (config.target.samples, scenario.targets.len());
+    if samples < LEAST_SHARE * members {
+        return refuse(
+            "target.samples",
+            format!(
+                "is {samples}, but the distribution has {members} members and each of them needs a head of its own: give at least {}",
+                LEAST_SHARE * members
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// Samples of a distribution for each of its members, at least.
+const LEAST_SHARE: usize = 2;
+
 impl Prepared {
+    /// What results are about, by name and in their order: the targets, or their distribution and its mean.
+    pub(crate) fn judged_on(&self) -> Vec<Option<String>> {
+        if self.config.target.distribution {
+            return [DISTRIBUTION, MEAN_TASK]
+                .map(|name| Some(name.to_owned()))
+                .to_vec();
+        }
+        let targets = self.scenario.targets.iter();
+        targets.map(|target| target.name.clone()).collect()
+    }
+
     /// Every trial. Seeds outermost, then targets: a run that is stopped has whole comparisons.
     pub(crate) fn trials(&self) -> Vec<Trial> {
         let seeds = self.config.seed..self.config.seed + self.config.seeds;
@@ -125,8 +172,11 @@ impl Prepared {
 
     /// One study for each target, or one for all of them.
     fn served(&self) -> Vec<Serves> {
+        let count = self.scenario.targets.len();
+        if self.config.target.distribution {
+            return vec![Serves::Distribution { count }];
+        }
         if self.config.target.joint {
-            let count = self.scenario.targets.len();
             return vec![Serves::Joint { count }];
         }
         let one = |(index, target): (usize, &ScenarioTarget)| match target.name.clone() {
@@ -193,7 +243,7 @@ impl Prepared {
 
     /// Checks what a strategy asks of learner and schedule.
     fn check(&self, run: &StrategyRun) -> Result<()> {
-        let served = if self.config.target.joint {
+        let served = if self.config.target.together() {
             0..self.scenario.targets.len()
         } else {
             0..1

@@ -36,7 +36,7 @@ pub(super) fn of(prepared: &Prepared, options: &ExperimentOptions) -> Need {
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let config = &prepared.config;
-    let served = if config.target.joint {
+    let served = if config.target.together() {
         1
     } else {
         prepared.scenario.targets.len()
@@ -55,7 +55,7 @@ fn trial(prepared: &Prepared) -> Need {
         scenario.input_features.input_dim(),
         scenario.input_features.dim(),
     );
-    let targets = if config.target.joint {
+    let targets = if config.target.together() {
         prepared.scenario.targets.len()
     } else {
         1

@@ -13,6 +13,11 @@ use crate::strategy_run::StrategyRun;
 /// Names of what strategies are compared with, which no strategy can have; the last is one of version 0.1.0.
 pub(crate) const RESERVED: [&str; 3] = [TARGET_ONLY, TARGET_DATA, "oracle"];
 
+/// What results over a distribution of targets are called.
+pub(crate) const DISTRIBUTION: &str = "distribution";
+/// What results on the mean of its members are called.
+pub(crate) const MEAN_TASK: &str = "mean task";
+
 /// A strategy to run, or something to compare strategies with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Contender {
@@ -50,6 +55,8 @@ pub(crate) enum Serves {
     One { index: usize, name: String },
     /// All of them, with one budget.
     Joint { count: usize },
+    /// One that is a distribution over them.
+    Distribution { count: usize },
 }
 
 /// What tells a trial from the others of its experiment.
@@ -66,15 +73,20 @@ impl Trial {
         match self.serves {
             Serves::Unnamed => 0..1,
             Serves::One { index, .. } => index..index + 1,
-            Serves::Joint { count } => 0..count,
+            Serves::Joint { count } | Serves::Distribution { count } => 0..count,
         }
+    }
+
+    /// Whether its targets are members of one that is a distribution.
+    pub(crate) fn is_distribution(&self) -> bool {
+        matches!(self.serves, Serves::Distribution { .. })
     }
 
     /// The target's name, if it serves a single one that has a name.
     pub(crate) fn target_name(&self) -> Option<&str> {
         match &self.serves {
             Serves::One { name, .. } => Some(name),
-            Serves::Unnamed | Serves::Joint { .. } => None,
+            Serves::Unnamed | Serves::Joint { .. } | Serves::Distribution { .. } => None,
         }
     }
 
@@ -85,7 +97,9 @@ impl Trial {
         } = self;
         match self.serves {
             Serves::One { index, .. } => format!("{contender}-t{index}-{seed}"),
-            Serves::Unnamed | Serves::Joint { .. } => format!("{contender}-{seed}"),
+            Serves::Unnamed | Serves::Joint { .. } | Serves::Distribution { .. } => {
+                format!("{contender}-{seed}")
+            }
         }
     }
 
@@ -96,7 +110,7 @@ impl Trial {
         } = self;
         let of_target = |index: usize| match self.serves {
             Serves::Unnamed => format!("{contender}-seed{seed}"),
-            Serves::One { .. } | Serves::Joint { .. } => {
+            Serves::One { .. } | Serves::Joint { .. } | Serves::Distribution { .. } => {
                 format!("{contender}-t{index}-seed{seed}")
             }
         };

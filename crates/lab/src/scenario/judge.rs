@@ -11,6 +11,12 @@ pub(crate) trait Judge {
     /// Mean squared error of a predictor of a target, on noise-free labels where there are any.
     fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64>;
 
+    /// Loss of the mean of the targets' predictors on their mean task, where that is known.
+    fn mean_task_loss(&self, predictors: &[&Predictor]) -> taskscout::Result<Option<f64>> {
+        let _ = predictors;
+        Ok(None)
+    }
+
     /// How much of the true representation a learnt one catches, where there is a true one.
     fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
         let _ = learnt;

@@ -18,6 +18,11 @@ pub(crate) trait WorldSettings {
     /// Whether an option that concerns some worlds only concerns this one.
     fn has(&self, option: WorldOption) -> bool;
 
+    /// Takes over what decides whether targets have names.
+    fn take_targets(&mut self, options: &ExperimentOptions) {
+        let _ = options;
+    }
+
     /// Takes over the options that concern this world.
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()>;
 
@@ -107,8 +112,17 @@ impl WorldConfig {
         self.settings().has(option)
     }
 
+    /// The same with the targets that the options ask for, which decide about further options.
+    pub(crate) fn with_targets(&self, options: &ExperimentOptions) -> Self {
+        let mut world = self.clone();
+        world.settings_mut().take_targets(options);
+        world
+    }
+
     /// Takes over the options that concern this world, and refuses those of others.
     pub(crate) fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+        // Which options there are depends on whether targets have names.
+        self.settings_mut().take_targets(options);
         // A slip of the pen is told first, whatever the world; logs have targets with names.
         if !matches!(self, Self::Logs(_)) {
             options.target_points()?;

@@ -24,6 +24,7 @@ pub(crate) mod toy;
 
 use std::ops::Range;
 
+use faer::Mat;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::space::{List, Space};
 use taskscout::task::TaskId;
@@ -64,6 +65,21 @@ pub(crate) struct Scenario {
     pub(crate) pooled: Pooled,
     /// Whether that oracle stands a network beside the features.
     pub(crate) wants_network: bool,
+    /// What the theory asks of the truth, where there is one that it speaks of.
+    pub(crate) truth: Option<KnownTruth>,
+}
+
+/// The truth of a world that follows the model exactly, with source tasks in a ball of task features.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownTruth {
+    /// The source part of `B`, times the radius of the ball.
+    pub(crate) map: Mat<f64>,
+    /// The embeddings of the targets.
+    pub(crate) targets: Vec<Vec<f64>>,
+    /// Variance of the noise of a label.
+    pub(crate) noise: f64,
+    /// Features of an input, where the risk law applies to them.
+    pub(crate) inputs: Option<usize>,
 }
 
 /// A target of a scenario.
@@ -115,6 +131,7 @@ impl Scenario {
             budget_unit: 1.0,
             pooled,
             wants_network: false,
+            truth: None,
         }
     }
 

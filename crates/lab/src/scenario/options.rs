@@ -7,9 +7,12 @@ use crate::options::{ExperimentOptions, LogOptions};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorldOption {
     MatrixSeed,
+    Targets,
+    KStar,
     Target,
     TaskFeatures,
     JointTargets,
+    Distribution,
     Data,
     Phi,
     Inputs,
@@ -17,11 +20,14 @@ pub(crate) enum WorldOption {
 }
 
 impl WorldOption {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::MatrixSeed,
+        Self::Targets,
+        Self::KStar,
         Self::Target,
         Self::TaskFeatures,
         Self::JointTargets,
+        Self::Distribution,
         Self::Data,
         Self::Phi,
         Self::Inputs,
@@ -31,9 +37,12 @@ impl WorldOption {
     fn name(self) -> &'static str {
         match self {
             Self::MatrixSeed => "--matrix-seed",
+            Self::Targets => "--targets",
+            Self::KStar => "--k-star",
             Self::Target => "--target",
             Self::TaskFeatures => "--task-features",
             Self::JointTargets => "--joint-targets",
+            Self::Distribution => "--target-distribution",
             Self::Data => "--data",
             Self::Phi => "--phi",
             Self::Inputs => "--inputs",
@@ -45,9 +54,12 @@ impl WorldOption {
     pub(crate) fn is_given(self, options: &ExperimentOptions) -> bool {
         match self {
             Self::MatrixSeed => options.matrix_seed.is_some(),
+            Self::Targets => options.targets.is_some(),
+            Self::KStar => options.k_star.is_some(),
             Self::Target => !options.target.is_empty(),
             Self::TaskFeatures => options.task_features.is_some(),
             Self::JointTargets => options.joint_targets,
+            Self::Distribution => options.target_distribution,
             Self::Data => options.data.is_some(),
             Self::Phi => options.phi.is_some(),
             Self::Inputs => !options.logs.inputs.is_empty(),
@@ -59,9 +71,12 @@ impl WorldOption {
     pub(crate) fn remove(self, options: &mut ExperimentOptions) {
         match self {
             Self::MatrixSeed => options.matrix_seed = None,
+            Self::Targets => options.targets = None,
+            Self::KStar => options.k_star = None,
             Self::Target => options.target.clear(),
             Self::TaskFeatures => options.task_features = None,
             Self::JointTargets => options.joint_targets = false,
+            Self::Distribution => options.target_distribution = false,
             Self::Data => options.data = None,
             Self::Phi => options.phi = None,
             Self::Inputs => {
@@ -78,9 +93,12 @@ impl WorldOption {
     /// What to say where the world has no such option.
     pub(crate) fn refusal(self) -> LabError {
         let whose = match self {
-            Self::MatrixSeed => "synthetic worlds (bilinear, fourier, mlp)",
+            Self::MatrixSeed | Self::Targets => "synthetic worlds (bilinear, fourier, mlp)",
+            Self::KStar | Self::Distribution => "synthetic worlds with --targets",
             Self::Target | Self::TaskFeatures => "the experiments pendulum and drone",
-            Self::JointTargets => "worlds with named targets (pendulum, drone, programs)",
+            Self::JointTargets => {
+                "worlds with named targets (pendulum, drone, programs, synthetic ones with --targets)"
+            }
             Self::Data | Self::Phi | Self::Inputs | Self::SkipBadRows => {
                 "the experiment drone and worlds of logs"
             }

@@ -1,4 +1,4 @@
-//! Synthetic worlds: data that follow the model exactly, with one target that has no name.
+//! Synthetic worlds: data that follow the model exactly, with one target that has no name or several with names.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use taskscout::source::TaskSource;
 use taskscout::space::Space;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
-use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
+use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig, Targets};
 
 use super::{
-    Data, Judge, Open, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind, WorldOption,
-    WorldSettings, judging,
+    Data, Judge, KnownTruth, Open, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
+    WorldOption, WorldSettings, judging,
 };
 use crate::error::{LabError, Result};
 use crate::memory::{NUMBER, Need};
@@ -55,15 +55,32 @@ pub(crate) struct Settings {
     noise: f64,
     #[serde(default)]
     matrix_seed: u64,
+    /// How many targets there are, with names; one without a name if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<usize>,
+    /// How many directions they span; as many as they can if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    k_star: Option<usize>,
 }
 
 impl WorldSettings for Settings {
     fn has(&self, option: WorldOption) -> bool {
-        option == WorldOption::MatrixSeed
+        match option {
+            WorldOption::MatrixSeed | WorldOption::Targets => true,
+            WorldOption::KStar | WorldOption::JointTargets | WorldOption::Distribution => {
+                self.targets.is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn take_targets(&mut self, options: &ExperimentOptions) {
+        self.targets = options.targets.or(self.targets);
     }
 
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
         self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
+        self.k_star = options.k_star.or(self.k_star);
         Ok(())
     }
 
@@ -135,18 +152,19 @@ impl WorldSettings for Settings {
             noise: self.noise,
             matrix_seed: self.matrix_seed,
         };
-        let world =
-            Synthetic::new(config).map_err(|error| LabError::in_table("world", "", error))?;
+        let world = self
+            .draw(config)
+            .map_err(|error| LabError::in_table("world", "", error))?;
         let (d, k) = (self.input_features.dim(), self.k);
         let scenario = Scenario {
             // `d · k² · κ(B)`
             budget_unit: d as f64 * (k * k) as f64 * world.condition(),
+            truth: known_truth(&world),
             ..Scenario::new(
                 world.space().clone(),
                 world.task_features().clone(),
                 self.input_features.clone(),
-                // One, whose column of `B` belongs to no task that could be sampled.
-                vec![ScenarioTarget::default()],
+                self.scenario_targets(),
             )
         };
         Ok(Setup {
@@ -155,6 +173,46 @@ impl WorldSettings for Settings {
             presentation: Box::new(()),
         })
     }
+}
+
+impl Settings {
+    /// Draws the world with the targets that it is to have.
+    fn draw(&self, config: SyntheticConfig) -> taskscout::Result<Synthetic> {
+        match (self.targets, self.k_star) {
+            (Some(count), k_star) => Synthetic::with_targets(config, Targets { count, k_star }),
+            (None, None) => Synthetic::new(config),
+            (None, Some(_)) => Err(taskscout::Error::setting(
+                "k_star",
+                "is given without `targets`: say how many targets there are",
+            )),
+        }
+    }
+
+    /// Targets whose embeddings belong to no task that could be sampled.
+    fn scenario_targets(&self) -> Vec<ScenarioTarget> {
+        let Some(count) = self.targets else {
+            return vec![ScenarioTarget::default()];
+        };
+        let named = |index: usize| ScenarioTarget {
+            name: Some(format!("target-{index}")),
+            ..ScenarioTarget::default()
+        };
+        (1..=count).map(named).collect()
+    }
+}
+
+/// What the theory asks of the truth, where source tasks are a ball in task features.
+fn known_truth(world: &Synthetic) -> Option<KnownTruth> {
+    let Space::Ball(ball) = world.space() else {
+        return None;
+    };
+    let config = world.config();
+    world.task_features().is_identity().then(|| KnownTruth {
+        map: faer::Scale(ball.radius()) * world.source_map(),
+        targets: world.targets().to_vec(),
+        noise: config.noise * config.noise,
+        inputs: world.has_risk_law().then(|| config.input_features.dim()),
+    })
 }
 
 impl Data for Synthetic {
@@ -178,25 +236,29 @@ impl TaskSource for Truth<'_> {
 impl TrialSource for Truth<'_> {
     fn sample_target(
         &mut self,
-        _target: usize,
+        target: usize,
         n: usize,
         rng: &mut Rng,
     ) -> taskscout::Result<Samples> {
-        self.0.sample_target(n, rng)
+        self.0.sample_target_at(target, n, rng)
     }
 }
 
 impl Judge for Truth<'_> {
-    fn loss(&self, _target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
-        self.0.target_loss(predictor)
+    fn loss(&self, target: usize, predictor: &Predictor) -> taskscout::Result<f64> {
+        self.0.target_loss_at(target, predictor)
+    }
+
+    fn mean_task_loss(&self, predictors: &[&Predictor]) -> taskscout::Result<Option<f64>> {
+        self.0.mean_task_loss(predictors).map(Some)
     }
 
     fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
         self.0.similarity(learnt).map(Some)
     }
 
-    fn relevance(&self, _target: usize, task: &[f64]) -> Option<f64> {
-        let (own, target) = (self.0.embedding(task), self.0.target_embedding());
-        Some(metric::relevance(&own, &target))
+    fn relevance(&self, target: usize, task: &[f64]) -> Option<f64> {
+        let target = self.0.targets().get(target)?;
+        Some(metric::relevance(&self.0.embedding(task), target))
     }
 }

@@ -66,14 +66,16 @@ impl Course<'_> {
 
     /// Writes down a row for each target.
     fn measure_alone(&mut self, complete: impl Fn(ResultRow) -> ResultRow) -> Result<()> {
+        let mut rows = Vec::with_capacity(self.choices.len());
         for (target, choice) in self.trial.targets().zip(self.choices.iter()) {
             let row = ResultRow {
                 returned_loss: self.returned_loss(target, choice)?,
                 predictor: Some(PredictorKind::TargetOnly.to_string()),
                 ..self.blank_row(target)
             };
-            self.rows.push(complete(row));
+            rows.push(complete(row));
         }
+        self.rows.extend(self.judged_rows(rows)?);
         Ok(())
     }
 }

@@ -57,8 +57,8 @@ impl<'a> Course<'a> {
             choices: Arc::default(),
             began,
         };
-        let samples = prepared.config.target.samples;
-        for (slot, target) in trial.targets().enumerate() {
+        let shares = course.target_shares();
+        for ((slot, target), samples) in trial.targets().enumerate().zip(shares) {
             let rows = course.target_rows(target, samples, &[])?;
             course.study.tell_target(slot, &rows)?;
         }

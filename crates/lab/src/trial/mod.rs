@@ -2,6 +2,7 @@
 
 mod baselines;
 mod course;
+mod distribution;
 mod strategy;
 
 use std::path::{Path, PathBuf};

@@ -177,7 +177,7 @@ impl Course<'_> {
                 identified: choice.identified.as_ref().map(Identified::of),
             });
         }
-        Ok(rows)
+        self.judged_rows(rows)
     }
 
     fn row(

@@ -3,16 +3,22 @@
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-use super::Representation;
+use super::{Representation, same};
 use crate::data::{Rows, Statistics};
 use crate::error::{Error, Result};
 use crate::linalg;
 
 /// A linear representation `φ(ψ) = B_Xᵀ ψ` with orthonormal columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Linear {
     #[serde(with = "linalg::serde_mat")]
     matrix: Mat<f64>,
+}
+
+impl PartialEq for Linear {
+    fn eq(&self, other: &Self) -> bool {
+        same(self.matrix.as_ref(), other.matrix.as_ref())
+    }
 }
 
 impl Linear {

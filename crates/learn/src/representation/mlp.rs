@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
-use super::Representation;
+use super::{Representation, same};
 use crate::error::{Error, Result};
 use crate::linalg;
 
@@ -31,7 +31,7 @@ impl Activation {
 }
 
 /// One linear layer.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
     /// `inputs × outputs`.
@@ -40,6 +40,12 @@ pub struct Layer {
     /// One number an output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<Vec<f64>>,
+}
+
+impl PartialEq for Layer {
+    fn eq(&self, other: &Self) -> bool {
+        same(self.weights.as_ref(), other.weights.as_ref()) && self.bias == other.bias
+    }
 }
 
 /// A multilayer perceptron: linear layers with an activation between them, none after the last.

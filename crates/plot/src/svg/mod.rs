@@ -18,7 +18,7 @@ mod thin;
 
 use serde::{Deserialize, Serialize};
 
-pub use palette::OUT_OF_REACH;
+pub use palette::{FLOOR, OUT_OF_REACH};
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.

@@ -11,6 +11,10 @@ use super::Theme;
 /// name without this does, and its end is marked without this.
 pub const OUT_OF_REACH: &str = " (out of reach)";
 
+/// The name of a line at the loss of a design that knows the true task map, `B`, from the start. Its end is marked
+/// `floor`.
+pub const FLOOR: &str = "floor: design that knows B";
+
 /// The suffix of the names of save-task variants.
 const SAVE_TASK: &str = "+save-task";
 
@@ -42,7 +46,7 @@ const MARKERS: [Marker; 8] = [
 ];
 
 /// Strategies that always look the same, by palette entry.
-const KNOWN: [(&str, usize); 9] = [
+const KNOWN: [(&str, usize); 10] = [
     ("passive", 0),
     ("aware", 1),
     ("agnostic", 2),
@@ -52,6 +56,7 @@ const KNOWN: [(&str, usize); 9] = [
     ("passive-fixed", 6),
     ("target-data", 7),
     ("oracle", 7),
+    (FLOOR, 7),
 ];
 
 /// The shape of a point.

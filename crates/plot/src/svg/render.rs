@@ -4,7 +4,7 @@ use super::canvas::{Anchor, Canvas, Stroke, Text};
 use super::frame::{BELOW_AXIS, Frame, Head, TEXT, content_top, empty, left_of_axis, open, widest};
 use super::legend::{self, Entry, Legend};
 use super::lines::{Line, lines, x_range, y_range};
-use super::palette::{OUT_OF_REACH, Paint, Style};
+use super::palette::{FLOOR, OUT_OF_REACH, Paint, Style};
 use super::place::{Flag, apart, flags, text_width};
 use super::scale::Spacing;
 use super::{LinePlot, SeriesPoint, Theme};
@@ -244,6 +244,9 @@ fn stroke(style: Style) -> Stroke<'static> {
 /// A line's name at its end, where room is dear: what stands behind it is said in the legend.
 fn end_name<'a>(line: &Line<'a>) -> &'a str {
     let name = line.series.name.as_str();
+    if name == FLOOR {
+        return "floor";
+    }
     name.strip_suffix(OUT_OF_REACH).unwrap_or(name)
 }
 

@@ -18,6 +18,7 @@ use crate::contender::{TARGET_ONLY, is_target_data};
 use crate::curve::Metric;
 use crate::error::Result;
 use crate::failure::FailedExperiment;
+use crate::floor::with_floor;
 use crate::format::escape;
 use crate::judged::Judged;
 use crate::paper;
@@ -140,6 +141,7 @@ fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
             strategies,
             paper: &summary.paper,
             judged: summary.judged_among(strategies),
+            floor: summary.floor_of(target),
         };
         let id = format!("plot-{index}-{number}");
         match target {
@@ -187,7 +189,7 @@ fn target_section(
     let lead = prose::verdict(rows(), section, seeds);
     let mut out = format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
     out += &parts::notes(&prose::notes(rows(), seeds, section.judged));
-    let plot = loss_plot(rows(), section.judged);
+    let plot = with_floor(loss_plot(rows(), section.judged), section.floor.as_ref());
     if !plot.is_empty() {
         let svg = plot.to_svg(Theme::Page, &format!("{id}-loss"));
         out += &figure(&svg, &prose::loss_caption(&plot, seeds));

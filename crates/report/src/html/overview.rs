@@ -83,6 +83,7 @@ fn table(reports: &[ExperimentReport]) -> String {
                 strategies,
                 paper: &report.summary.paper,
                 judged: report.summary.judged_among(strategies),
+                floor: report.summary.floor_of(target),
             };
             out += &rows(report, index, section);
         }

@@ -1,6 +1,8 @@
 //! The result in sentences.
 
 use crate::columns::Section;
+use taskscout_plot::FLOOR;
+
 use crate::contender::{OUT_OF_REACH, TARGET_DATA, TARGET_ONLY, competes};
 use crate::curve::{Curve, mean_curves};
 use crate::format::{self, escape, grouped, list, percent, short};
@@ -224,6 +226,9 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
     if !plot.crossings.is_empty() {
         caption += " Rings: where a strategy reaches it, with the share of passive's budget.";
     }
+    if plot.series.iter().any(|series| series.name == FLOOR) {
+        caption += " `floor`: where a design that knows the true task map B from the first sample would end.";
+    }
     let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
         caption += " `target-data` collects from the hidden target itself, so it is a reference, not a strategy.";
@@ -245,6 +250,7 @@ mod tests {
             strategies: &summary.strategies,
             paper: &summary.paper,
             judged: summary.judged_among(&summary.strategies),
+            floor: None,
         };
         let markup = verdict(rows.iter(), section, summary.seeds);
         markup.replace("<b>", "").replace("</b>", "")

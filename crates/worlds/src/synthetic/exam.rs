@@ -1,0 +1,176 @@
+//! How good is what was learnt? Losses and similarities, in closed form or on fixed test inputs.
+
+use faer::{Mat, MatRef};
+use rand_distr::{Distribution as _, StandardNormal};
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::metric;
+use taskscout::model::{Phi, Representation as _};
+use taskscout::rng::{Purpose, derive};
+use taskscout::train::Predictor;
+use taskscout::{Error, Result};
+
+use super::{Synthetic, SyntheticConfig, TEST_ROWS, multiply};
+
+/// What losses are measured on.
+#[derive(Debug, Clone)]
+pub(super) enum Exam {
+    /// `E[ψ ψᵀ]` over inputs: losses in closed form.
+    Moments { second: Mat<f64> },
+    /// Features of fixed test inputs, and what `φ` makes of them.
+    Rows {
+        features: Mat<f64>,
+        values: Mat<f64>,
+    },
+}
+
+impl Exam {
+    pub(super) fn new(config: &SyntheticConfig, representation: &Phi) -> Result<Self> {
+        Ok(match representation.linear() {
+            Some(_) => Self::Moments {
+                second: second_moment(&config.input_features)?,
+            },
+            None => {
+                let features = test_features(config);
+                let values = representation.apply(features.as_ref())?;
+                Self::Rows { features, values }
+            }
+        })
+    }
+}
+
+impl Synthetic {
+    /// Mean squared error of a predictor on the target's noise-free labels, over all inputs; of several targets
+    /// the first.
+    ///
+    /// In closed form where the truth and the predictor are linear in the features, else on
+    /// 20,000 fixed test inputs.
+    ///
+    /// # Errors
+    /// A predictor of other features.
+    pub fn target_loss(&self, predictor: &Predictor) -> Result<f64> {
+        self.loss(&self.target_embedding(), &[predictor])
+    }
+
+    /// Mean squared error of the mean of some predictors on noise-free labels of an embedding.
+    pub(super) fn loss(&self, embedding: &[f64], predictors: &[&Predictor]) -> Result<f64> {
+        match &self.exam {
+            Exam::Moments { second } => {
+                let linear = self.representation.linear();
+                let truth = linear.map_or_else(Vec::new, |phi| phi.coefficients(embedding));
+                if predictors.iter().all(|one| one.head.is_none()) {
+                    let mean = mean_coefficients(predictors);
+                    return metric::target_loss(&mean, &truth, second.as_ref());
+                }
+                let features = test_features(&self.config);
+                let labels = multiply(features.as_ref(), &truth);
+                mean_square(predictors, features.as_ref(), &labels)
+            }
+            Exam::Rows { features, values } => {
+                let labels = multiply(values.as_ref(), embedding);
+                mean_square(predictors, features.as_ref(), &labels)
+            }
+        }
+    }
+
+    /// How much of the true representation a learnt one catches: the smallest squared cosine
+    /// between the two, as subspaces of features or, where one is no matrix, of functions.
+    ///
+    /// # Errors
+    /// A representation of other features.
+    pub fn similarity(&self, learnt: &Phi) -> Result<f64> {
+        let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
+            (_, Some(truth), Some(learnt)) => {
+                metric::subspace_similarity(learnt.matrix(), truth.matrix())?
+            }
+            (Exam::Rows { features, values }, _, _) => metric::function_similarity(
+                learnt.apply(features.as_ref())?.as_ref(),
+                values.as_ref(),
+            )?,
+            (Exam::Moments { .. }, _, _) => {
+                let features = test_features(&self.config);
+                let truth = self.representation.apply(features.as_ref())?;
+                metric::function_similarity(
+                    learnt.apply(features.as_ref())?.as_ref(),
+                    truth.as_ref(),
+                )?
+            }
+        };
+        Ok(similarity.min)
+    }
+}
+
+/// Features of the fixed test inputs.
+pub(super) fn test_features(config: &SyntheticConfig) -> Mat<f64> {
+    let map = &config.input_features;
+    let mut rng = derive(config.matrix_seed, Purpose::Test, &[]);
+    let inputs: Vec<f64> = (0..TEST_ROWS * map.input_dim())
+        .map(|_| StandardNormal.sample(&mut rng))
+        .collect();
+    let mut features = vec![0.0; TEST_ROWS * map.dim()];
+    map.apply(&inputs, &mut features);
+    MatRef::from_row_major_slice(&features, TEST_ROWS, map.dim()).to_owned()
+}
+
+/// The mean of the first output's coefficients.
+fn mean_coefficients(predictors: &[&Predictor]) -> Vec<f64> {
+    let first = |one: &Predictor| one.coefficients.first().cloned().unwrap_or_default();
+    let mut all = predictors.iter().map(|one| first(one));
+    let mut mean = all.next().unwrap_or_default();
+    for other in all {
+        mean.iter_mut().zip(other).for_each(|(a, b)| *a += b);
+    }
+    if predictors.len() > 1 {
+        let share = 1.0 / predictors.len() as f64;
+        mean.iter_mut().for_each(|a| *a *= share);
+    }
+    mean
+}
+
+fn mean_square(
+    predictors: &[&Predictor],
+    features: MatRef<'_, f64>,
+    labels: &[f64],
+) -> Result<f64> {
+    let mut errors: Vec<f64> = labels.iter().map(|label| -label).collect();
+    for predictor in predictors {
+        let predicted = predictor.predict(features)?;
+        Error::check_length("the predictions", labels.len(), predicted.len())?;
+        let share = 1.0 / predictors.len() as f64;
+        errors
+            .iter_mut()
+            .zip(predicted)
+            .for_each(|(error, value)| *error += share * value);
+    }
+    let total: f64 = errors.iter().map(|error| error * error).sum();
+    Ok(total / labels.len() as f64)
+}
+
+/// `E[ψ ψᵀ]` for standard normal inputs: the identity, or, for `cos(Ax + b)`, in closed form
+/// `½ (cos(b_i − b_j) e^{−|a_i − a_j|²/2} + cos(b_i + b_j) e^{−|a_i + a_j|²/2})`.
+pub(super) fn second_moment(features: &FeatureMap) -> Result<Mat<f64>> {
+    let d = features.dim();
+    match features {
+        FeatureMap::Identity(_) => Ok(Mat::identity(d, d)),
+        FeatureMap::Fourier(fourier) => {
+            let m = fourier.input_dim();
+            let row = |i: usize| &fourier.matrix()[i * m..(i + 1) * m];
+            let distance = |i: usize, j: usize, sign: f64| -> f64 {
+                row(i)
+                    .iter()
+                    .zip(row(j))
+                    .map(|(a, b)| (a + sign * b).powi(2))
+                    .sum()
+            };
+            let b = fourier.offset();
+            Ok(Mat::from_fn(d, d, |i, j| {
+                let near = (b[i] - b[j]).cos() * (-0.5 * distance(i, j, -1.0)).exp();
+                let far = (b[i] + b[j]).cos() * (-0.5 * distance(i, j, 1.0)).exp();
+                0.5 * (near + far)
+            }))
+        }
+        _ => Err(Error::setting(
+            "input_features",
+            "of a synthetic world must be `identity` or `fourier`",
+        )),
+    }
+}
