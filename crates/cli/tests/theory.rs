@@ -77,3 +77,17 @@ fn a_file_without_the_papers_table_has_no_papers_procedure() {
         &["--as-published", "[published]", "leave the option out"],
     );
 }
+
+#[test]
+fn every_experiment_of_the_paper_has_its_procedure() {
+    let scratch = Scratch::new();
+    for name in ["bilinear", "fourier", "mlp", "pendulum", "drone"] {
+        let file = format!(
+            "{}/../../experiments/{name}.toml",
+            env!("CARGO_MANIFEST_DIR")
+        );
+        for whose in ["code", "text"] {
+            scratch.done(&format!("run {file} --check --as-published={whose}"));
+        }
+    }
+}
