@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::contender::competes;
 use crate::curve::MeanSem;
 use crate::floor::{self, Floor};
 use crate::format::{self, MISSING};
@@ -216,7 +217,8 @@ fn opt(value: Option<MeanSem>) -> Option<String> {
 
 /// The budget that a strategy needs, in words for the reference itself.
 fn budget(name: &str, strategy: &StrategySummary, judged: Judged) -> Option<String> {
-    let ratio = strategy.ratio(judged)?;
+    // References collect nothing to compare, or what no learner can.
+    let ratio = strategy.ratio(judged).filter(|_| competes(name))?;
     if name == REFERENCE {
         return Some("reference".to_owned());
     }
@@ -245,5 +247,35 @@ fn predictors(strategy: &StrategySummary) -> Option<String> {
                 .collect();
             Some(shares.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::Summary;
+    use crate::testing::curve;
+    use serde_json::json;
+
+    #[test]
+    fn references_have_no_budget_to_reach() {
+        let mut rows = curve("target-only", 2, &[(0, 9.0)]);
+        rows.extend(curve("passive", 2, &[(100, 8.0), (200, 4.0)]));
+        rows.extend(curve("aware", 2, &[(100, 3.0), (200, 2.0)]));
+        rows.extend(curve("target-data", 2, &[(100, 1.0), (200, 0.5)]));
+        for row in &mut rows {
+            row.returned_loss = row.test_loss;
+        }
+        let summary = Summary::from_rows(&rows, json!({})).unwrap();
+        let section = Section {
+            target: None,
+            strategies: &summary.strategies,
+            paper: &summary.paper,
+            judged: Judged::Returned,
+            floor: None,
+        };
+        let cells = section.budget(Judged::Returned).cells;
+        assert_eq!([&cells[0], &cells[1], &cells[3]], ["–", "reference", "–"]);
+        assert!(cells[2].contains('%'), "{cells:?}");
     }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Reproduce {
     Drone(Box<DroneArgs>),
     /// The paper's theory: designs beside its bounds, and the risk law beside measurements
     Theory(TheoryArgs),
-    /// All of these, one after the other, with one report
+    /// All of these but theory, one after the other, with one report
     All(Box<AnyArgs>),
 }
 
