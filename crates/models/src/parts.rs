@@ -84,7 +84,7 @@ pub struct Tasks {
     pub features: FeatureMap,
     /// `B`, in the coordinates of the shared representation.
     pub map: TaskMap,
-    /// The target's own task features, targets' own coordinates included.
+    /// The target's own task features, targets' own task features included.
     pub target: Vec<f64>,
     /// Where source tasks lie.
     pub space: Option<Space>,

@@ -148,7 +148,7 @@ impl JointGd {
             None => {
                 let unit = Mat::<f64>::identity(*k, *k);
                 let inner = Model::from_factors(unit.as_ref(), map.as_ref(), p, noise, report)?;
-                Model::through(phi, inner, &data.under(phi)?, context)?
+                Model::through(phi, inner, &data.transformed_by(phi)?, context)?
             }
         };
         Ok(Model {

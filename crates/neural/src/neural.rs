@@ -280,9 +280,9 @@ impl<A: Architecture> Neural<A> {
 
     /// The model on top of a trained network: last layer and heads by exact least squares.
     fn on_top(&self, data: &TaskData, context: &TrainContext, phi: &Phi) -> Result<Model> {
-        let under = data.under(phi)?;
-        let model = Exact::default().model(&under, context)?;
-        Model::through(phi, model, &under, context)
+        let transformed = data.transformed_by(phi)?;
+        let model = Exact::default().model(&transformed, context)?;
+        Model::through(phi, model, &transformed, context)
     }
 
     /// Learns from the sources, which everything else starts from.

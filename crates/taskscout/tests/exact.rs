@@ -418,7 +418,10 @@ fn the_task_map_of_orthonormal_tasks_is_a_sum_of_outer_products() {
         collected.source(&features, rows);
         // With G = n I the head is the projected moment over n.
         let statistics = &collected.data.sources()[w].statistics;
-        let head = apply(representation.matrix().transpose(), statistics.moment(0));
+        let head = apply(
+            representation.matrix().transpose(),
+            statistics.cross_moment(0),
+        );
         expected += Mat::from_fn(k, p, |i, s| {
             head[i] / statistics.count() as f64 * features[s]
         });

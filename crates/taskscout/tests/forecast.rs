@@ -29,7 +29,7 @@ fn report(labels: usize) -> FitReport {
     }
 }
 
-/// Tasks that are the axes of their features, all with so many rows, and a target with a coordinate of its own. The
+/// Tasks that are the axes of their features, all with so many rows, and a target with a task feature of its own. The
 /// model is the truth.
 fn known_truth((d, k): (usize, usize), (tasks, n): (usize, usize)) -> (TaskData, Model, f64) {
     let rng = &mut rng(3);
@@ -219,7 +219,7 @@ fn several(seed: u64) -> (Study, Truth) {
         .outputs(outputs)
         .target(Target::unknown("hidden"))
         .target(Target::known("known", unit(tasks, 1)))
-        .target(Target::second_moment("all", moment).with_weight(2.0))
+        .target(Target::distribution("all", moment).with_weight(2.0))
         .k(2)
         .seed(seed)
         .build()

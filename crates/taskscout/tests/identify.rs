@@ -74,7 +74,7 @@ fn a_finite_list_is_scanned() {
         let found = world.identify(&family, &rows, 0);
         let cost = |task: &[f64]| {
             let beta = family.coefficients(&apply_row(&world.features, task), 0);
-            rows.residual(0, &beta) / family.noise()
+            rows.residual_sum_of_squares(0, &beta) / family.noise()
         };
         let least = tasks.iter().map(|w| cost(w)).fold(f64::INFINITY, f64::min);
         assert!((cost(&found.task) - least).abs() < 0.02, "task {index}");

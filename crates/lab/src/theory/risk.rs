@@ -164,7 +164,7 @@ fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
     let own = study.data().target_statistics(0, TargetRows::All)?;
     let phi = linear.matrix();
     let gram = phi.transpose() * own.gram_matrix() * phi;
-    let moment = own.moment(0);
+    let moment = own.cross_moment(0);
     let moment = phi.transpose() * MatRef::from_column_major_slice(moment, moment.len(), 1);
     let head = gram.partial_piv_lu().solve(&moment);
     let head: Vec<f64> = (0..head.nrows()).map(|i| head[(i, 0)]).collect();

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! with the Gram matrices `G_w` of the rows that are there and the expected ones of rows to come, and the second moment
-//! `S_t` of the target's inputs. For isotropic inputs and a target with a coordinate of its own this is the risk law
+//! `S_t` of the target's inputs. For isotropic inputs and a target with a task feature of its own this is the risk law
 //! `σ²(d_X − k)·tr((Σ n_w c_w c_wᵀ + n_t c_t c_tᵀ)⁻¹A) + σ²k/n_t` ([`excess_risk`](crate::theory::excess_risk)); it
 //! also holds for inputs that differ from task to task, for targets with known parameters and for distributions of
 //! targets. Where `F` would have more than [`MOST_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
@@ -52,7 +52,7 @@ const REAL_DIRECTION: f64 = 3.0;
 /// Rows that would come.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FurtherRows {
-    /// Of source tasks: the task, its features `ψ_W(w)` with targets' own coordinates, and how many.
+    /// Of source tasks: the task, its features `ψ_W(w)` with targets' own task features, and how many.
     pub sources: Vec<(TaskId, Vec<f64>, usize)>,
     /// Of targets: which, and how many.
     pub targets: Vec<(usize, usize)>,
@@ -61,7 +61,7 @@ pub struct FurtherRows {
 /// A target as a forecast sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForecastTarget {
-    /// `E[ψ ψᵀ]` of its task features, targets' own coordinates included; for one task `ψ ψᵀ`.
+    /// `E[ψ ψᵀ]` of its task features, targets' own task features included; for one task `ψ ψᵀ`.
     pub moment: Mat<f64>,
     /// Its share among the targets; shares add up to one.
     pub share: f64,

@@ -155,10 +155,10 @@ fn factor(data: &TaskData, model: &Model) -> Result<(TaskData, Mat<f64>, bool)> 
         Phi::Custom(_) => None,
     };
     match split {
-        Some((before, last)) => Ok((data.under(&before)?, last.to_owned(), true)),
+        Some((before, last)) => Ok((data.transformed_by(&before)?, last.to_owned(), true)),
         None => {
             let k = model.dim();
-            Ok((data.under(phi)?, Mat::identity(k, k), false))
+            Ok((data.transformed_by(phi)?, Mat::identity(k, k), false))
         }
     }
 }

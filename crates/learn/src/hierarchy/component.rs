@@ -50,11 +50,11 @@ impl Evidence {
             shared,
             gram,
             moment: statistics
-                .moment(output)
+                .cross_moment(output)
                 .iter()
                 .map(|b| scale * b)
                 .collect(),
-            square: scale * statistics.square(output),
+            square: scale * statistics.sum_of_squares(output),
             rows: scale * statistics.count() as f64,
         }
     }

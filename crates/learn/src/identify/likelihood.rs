@@ -64,7 +64,7 @@ impl Likelihood {
         let weighted = update.weigh(update.gram.as_ref(), noise);
         for output in 0..rows.outputs() {
             let matrix = family.matrix(output);
-            let moment = rows.moment(output);
+            let moment = rows.cross_moment(output);
             form += linalg::product(
                 matrix.transpose(),
                 linalg::product(weighted.as_ref(), matrix).as_ref(),
@@ -75,7 +75,7 @@ impl Likelihood {
                 .iter_mut()
                 .zip(linalg::apply(matrix.transpose(), &explained))
                 .for_each(|(sum, value)| *sum += value);
-            square += rows.square(output) / noise - update.removed(moment, noise);
+            square += rows.sum_of_squares(output) / noise - update.removed(moment, noise);
         }
         let labels = rows.count() * rows.outputs();
         volume += labels as f64 * (noise.ln() + std::f64::consts::TAU.ln());
@@ -160,7 +160,7 @@ impl Likelihood {
         };
         let misfit = self.misfit(mean_features, parameters).max(1.0);
         Belief {
-            mean: self.updated(&expected, rows.moment(output)),
+            mean: self.updated(&expected, rows.cross_moment(output)),
             covariance: faer::Scale(misfit) * &covariance,
             noise: family.noise() * misfit,
             freedom: rows.count() as f64 + NOISE_ROWS,

@@ -149,7 +149,7 @@ fn own_evidence(rows: &Statistics) -> Result<f64> {
     let solver = RidgeSolver::new(rows)?;
     let one = |output| {
         solver
-            .fit(rows.moment(output), rows.square(output))
+            .fit(rows.cross_moment(output), rows.sum_of_squares(output))
             .log_evidence
     };
     Ok((0..rows.outputs()).map(one).sum())

@@ -31,7 +31,7 @@ impl TaskMap {
         self.matrix.as_ref()
     }
 
-    /// Number of features of a task, targets' own coordinates included.
+    /// Number of features of a task, targets' own task features included.
     #[must_use]
     pub fn task_dim(&self) -> usize {
         self.task_dim

@@ -36,7 +36,7 @@ pub struct Belief {
 pub(crate) fn least_noises(rows: &Statistics) -> Vec<f64> {
     let count = (rows.count() as f64).max(1.0);
     (0..rows.outputs())
-        .map(|output| (LEAST_NOISE * rows.square(output) / count).max(f64::MIN_POSITIVE))
+        .map(|output| (LEAST_NOISE * rows.sum_of_squares(output) / count).max(f64::MIN_POSITIVE))
         .collect()
 }
 
@@ -218,7 +218,7 @@ mod tests {
             let x: Vec<f64> = (0..d).map(|i| gram[(i, i)].sqrt()).collect();
             let sign: Vec<f64> = (0..d).map(|i| gram[(i, 0)].signum()).collect();
             let x: Vec<f64> = x.iter().zip(sign).map(|(x, s)| x * s).collect();
-            let y = row.moment(0)[0] / x[0];
+            let y = row.cross_moment(0)[0] / x[0];
             let spread = linalg::apply(belief.covariance.as_ref(), &x);
             let scale = belief.noise + linalg::dot(&x, &spread);
             let left = y - linalg::dot(&x, &belief.mean);

@@ -220,7 +220,10 @@ pub fn ridge(statistics: &Statistics, output: usize) -> Result<RidgeFit> {
         )));
     }
     let solver = RidgeSolver::new(statistics)?;
-    Ok(solver.fit(statistics.moment(output), statistics.square(output)))
+    Ok(solver.fit(
+        statistics.cross_moment(output),
+        statistics.sum_of_squares(output),
+    ))
 }
 
 #[cfg(test)]
@@ -264,18 +267,18 @@ mod tests {
         given(
             statistics.count(),
             &scale(statistics.gram(), features * features),
-            &scale(statistics.moment(0), features * labels),
-            statistics.square(0) * labels * labels,
+            &scale(statistics.cross_moment(0), features * labels),
+            statistics.sum_of_squares(0) * labels * labels,
         )
     }
 
     fn spectrum(statistics: &Statistics) -> Spectrum {
         let solver = RidgeSolver::new(statistics).unwrap();
-        let rotated = linalg::apply(solver.vectors.transpose(), statistics.moment(0));
+        let rotated = linalg::apply(solver.vectors.transpose(), statistics.cross_moment(0));
         Spectrum {
             values: solver.values,
             moments_squared: rotated.iter().map(|r| r * r).collect(),
-            square: statistics.square(0),
+            square: statistics.sum_of_squares(0),
             labels: statistics.count(),
         }
     }
@@ -309,8 +312,8 @@ mod tests {
             let gram = statistics.gram_matrix();
             let ridged = Mat::from_fn(d, d, |i, j| gram[(i, j)] + if i == j { lambda } else { 0.0 });
             let inverse = linalg::cholesky(ridged.as_ref(), "a test").unwrap();
-            let rhs = Mat::from_fn(d, 1, |i, _| statistics.moment(0)[i]);
-            let left = statistics.square(0) - linalg::inner(rhs.as_ref(), inverse.solve(rhs.as_ref()).as_ref());
+            let rhs = Mat::from_fn(d, 1, |i, _| statistics.cross_moment(0)[i]);
+            let left = statistics.sum_of_squares(0) - linalg::inner(rhs.as_ref(), inverse.solve(rhs.as_ref()).as_ref());
             let volume = inverse.log_det() - d as f64 * lambda.ln();
             let labels = n as f64;
             let expected = labels * (left / labels).ln() + volume;
@@ -329,8 +332,8 @@ mod tests {
             let statistics = rows(40, 1, seed);
             let (e, r, s) = (
                 statistics.gram()[0],
-                statistics.moment(0)[0],
-                statistics.square(0),
+                statistics.cross_moment(0)[0],
+                statistics.sum_of_squares(0),
             );
             let exact = e * (e * s - r * r) / (40.0 * r * r - e * s);
             let fit = ridge(&statistics, 0).unwrap();
@@ -354,7 +357,7 @@ mod tests {
         for ((image, beta), moment) in image
             .iter()
             .zip(&fit.coefficients)
-            .zip(statistics.moment(0))
+            .zip(statistics.cross_moment(0))
         {
             assert!((image + fit.lambda * beta - moment).abs() < 1e-10);
         }

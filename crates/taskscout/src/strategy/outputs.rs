@@ -23,7 +23,7 @@ pub(crate) fn source_embedding(model: &Model, features: &[f64]) -> Vec<f64> {
     block(&source_maps(model, features.len()), features)
 }
 
-/// The same for a task whose features have targets' own coordinates.
+/// The same for a task whose features have targets' own task features.
 ///
 /// # Errors
 /// Task features of the wrong length.

@@ -167,7 +167,7 @@ impl StudyConfig {
         })
     }
 
-    /// Task features of a source, without targets' own coordinates.
+    /// Task features of a source, without targets' own task features.
     #[must_use]
     pub fn source_features(&self) -> usize {
         self.task_features.dim()
@@ -310,32 +310,32 @@ impl StudyConfig {
         config
     }
 
-    /// Task features with targets' own coordinates.
+    /// Task features with targets' own task features.
     pub(super) fn task_dim(&self) -> usize {
         self.source_features()
             + self
                 .targets
                 .iter()
-                .filter(|target| target.has_own_coordinate())
+                .filter(|target| target.has_own_task_feature())
                 .count()
     }
 
-    /// `ψ_W` of a source task, with zeros for targets' own coordinates.
+    /// `ψ_W` of a source task, with zeros for targets' own task features.
     pub(super) fn features_of(&self, task: &[f64]) -> Vec<f64> {
         let mut features = apply_row(&self.task_features, task);
         features.resize(self.task_dim(), 0.0);
         features
     }
 
-    /// Task features of a target: its own coordinate, or `ψ_W(w)`.
+    /// Task features of a target: its own feature, or `ψ_W(w)`.
     pub(super) fn target_features(&self, index: usize) -> Vec<f64> {
         match &self.targets[index].kind {
             TargetKind::Known { task } => self.features_of(task),
-            TargetKind::SecondMoment { .. } => vec![0.0; self.task_dim()],
+            TargetKind::Distribution { .. } => vec![0.0; self.task_dim()],
             TargetKind::Unknown => {
                 let before = self.targets[..index]
                     .iter()
-                    .filter(|target| target.has_own_coordinate())
+                    .filter(|target| target.has_own_task_feature())
                     .count();
                 let mut features = vec![0.0; self.task_dim()];
                 features[self.source_features() + before] = 1.0;

@@ -99,7 +99,7 @@ impl Study {
         if !is_solvable(phi.dim(), self.config.source_features()) {
             return Ok(None);
         }
-        let under = self.data.under(phi)?;
+        let under = self.data.transformed_by(phi)?;
         let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
         let sources = self.config.source_features();
         let family = Family::fit(&under, sources, stages.as_ref().map(<[_; 2]>::as_slice))?;

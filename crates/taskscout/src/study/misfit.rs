@@ -31,7 +31,7 @@ impl Study {
                 None => Ok(None),
             };
         }
-        let under = self.data.under(&self.model()?.representation)?;
+        let under = self.data.transformed_by(&self.model()?.representation)?;
         Misfit::of(&under, self.config.source_features())
     }
 }

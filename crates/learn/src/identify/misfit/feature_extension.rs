@@ -100,7 +100,7 @@ impl<'a> Scores<'a> {
                 let mut image = vec![0.0; d];
                 let function = family.coefficients(&task.features, output);
                 packed::multiply_add(task.statistics.gram(), &function, &mut image);
-                let moment = task.statistics.moment(output);
+                let moment = task.statistics.cross_moment(output);
                 (0..d).for_each(|a| moments[(a, output)] = moment[a] - image[a]);
             }
             moments

@@ -215,7 +215,7 @@ fn a_task_left_out_is_a_fit_without_it() {
             }
             let moments = tasks.iter().filter(|task| task.task != out.task);
             rhs[(row, 0)] = moments
-                .map(|task| task.features[i] * task.statistics.moment(0)[a])
+                .map(|task| task.features[i] * task.statistics.cross_moment(0)[a])
                 .sum();
         }
         let solver = crate::linalg::cholesky(others.as_ref(), "a test").unwrap();
@@ -223,7 +223,7 @@ fn a_task_left_out_is_a_fit_without_it() {
         let function: Vec<f64> = (0..D)
             .map(|a| (0..3).map(|i| fit[(i * D + a, 0)] * out.features[i]).sum())
             .collect();
-        square += out.statistics.residual(0, &function);
+        square += out.statistics.residual_sum_of_squares(0, &function);
     }
     let expected = square / 320.0;
     let found = left.out().residual;

@@ -86,7 +86,7 @@ fn mean(parts: &[(f64, &HeldOut)], log_density: f64, unseen: &Statistics) -> Hel
             let spread = linalg::packed::quadratic(unseen.gram(), &apart).max(0.0);
             variance += share * (one.variances[output] + spread);
         }
-        squares += unseen.residual(output, &mean).max(0.0);
+        squares += unseen.residual_sum_of_squares(output, &mean).max(0.0);
         variances.push(variance);
         coefficients.push(mean);
     }

@@ -66,7 +66,9 @@ impl HeldOut {
         let (mut log_density, mut squares) = (0.0, 0.0);
         for (output, (belief, root)) in beliefs.iter().zip(roots).enumerate() {
             log_density += weight * belief.log_density(root)?;
-            squares += unseen.residual(output, &belief.mean).max(0.0);
+            squares += unseen
+                .residual_sum_of_squares(output, &belief.mean)
+                .max(0.0);
         }
         let variance = |belief: &Belief| belief.variance_on(unseen).max(0.0);
         Ok(Self {
@@ -90,7 +92,9 @@ impl Candidate {
         for one in &self.held_out {
             let rows = &data.targets()[target].folds[one.fold];
             labels += rows.count() * rows.outputs();
-            label_squares += (0..rows.outputs()).map(|o| rows.square(o)).sum::<f64>();
+            label_squares += (0..rows.outputs())
+                .map(|o| rows.sum_of_squares(o))
+                .sum::<f64>();
         }
         let total: f64 = self.held_out.iter().map(|one| one.squares).sum();
         let known = if total.is_nan() { f64::INFINITY } else { total };

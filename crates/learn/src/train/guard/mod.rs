@@ -247,7 +247,7 @@ fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Resul
     let labels = (rows.count() * rows.outputs()) as f64;
     let (mut squares, mut expected) = (0.0, 0.0);
     for (output, belief) in candidate.beliefs.iter().enumerate() {
-        squares += rows.residual(output, &belief.mean).max(0.0);
+        squares += rows.residual_sum_of_squares(output, &belief.mean).max(0.0);
         expected += belief.variance_on(&rows).max(0.0) + rows.count() as f64 * belief.noise;
     }
     let times = (squares / expected).sqrt();

@@ -160,7 +160,7 @@ fn left_over(
             variance += weight * linalg::packed::quadratic(rows.gram(), &apart);
             variance += weight * held_out.variances.get(output)?;
         }
-        squares += rows.residual(output, &mean).max(0.0);
+        squares += rows.residual_sum_of_squares(output, &mean).max(0.0);
     }
     (count > 0.0).then(|| ((squares - variance).max(0.0) / count, count))
 }

@@ -107,7 +107,7 @@ fn settle(
     groups: &[usize],
     (start, noise_part): (f64, f64),
 ) -> Result<Settled> {
-    let level = level(rows.square(output), root.rows);
+    let level = level(rows.sum_of_squares(output), root.rows);
     let guess = noise_part * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     let constant = count > 1 && groups.iter().filter(|&&group| group == 0).count() == 1;
@@ -186,7 +186,7 @@ fn decided(
 
 /// Mean square of the labels that the first feature explains.
 fn first_explains(rows: &Statistics, output: usize) -> f64 {
-    let (gram, moment) = (rows.gram()[0], rows.moment(output)[0]);
+    let (gram, moment) = (rows.gram()[0], rows.cross_moment(output)[0]);
     if gram > 0.0 {
         moment * moment / gram / (rows.count() as f64).max(1.0)
     } else {

@@ -36,7 +36,9 @@ impl Pooled {
     ) -> Result<f64> {
         let mut total = 0.0;
         for target in 0..pool.targets.len() {
-            let folds: Vec<usize> = (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)).collect();
+            let folds: Vec<usize> = (0..TARGET_FOLDS)
+                .filter(|&fold| seen.includes(fold))
+                .collect();
             let learnt = learn(data, pool, target, &folds, seen)?;
             let judged = learnt.iter().flat_map(|one| &one.held_out);
             total += judged.map(|one| one.log_density).sum::<f64>();
@@ -178,7 +180,7 @@ fn learn(
     let most = if folds.is_empty() { 0.0 } else { n as f64 };
     let low = ROW_WEIGHTS.partition_point(|weight| weight * most >= LEAST_ROWS);
     let weights = &ROW_WEIGHTS[..low.max(1)];
-    let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
+    let rows = pool.target_statistics(data, target, |at| seen.includes(at))?;
     let updated = prior.updated(&rows, 0, weights)?.into_iter();
     let mut ways: Vec<Learnt> = updated
         .map(|updated| Learnt {
@@ -191,7 +193,7 @@ fn learn(
     let mut left_out = Vec::with_capacity(folds.len());
     for &fold in folds {
         let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-        let rest = pool.target_statistics(data, target, |at| at != fold && seen.sees(at))?;
+        let rest = pool.target_statistics(data, target, |at| at != fold && seen.includes(at))?;
         for (way, updated) in ways.iter_mut().zip(prior.updated(&rest, 0, weights)?) {
             let judged = HeldOut::judge(fold, &[updated.belief], &unseen, counted)?;
             way.held_out.push(judged);

@@ -73,10 +73,10 @@ fn fit_candidates(
     let small = RidgeSolver::new(&projected)?;
     let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
     for (output, &floor) in floors.iter().enumerate() {
-        let square = rows.square(output);
-        let own = solver.fit(rows.moment(output), square);
+        let square = rows.sum_of_squares(output);
+        let own = solver.fit(rows.cross_moment(output), square);
         alone.push(solver.belief(&own, floor));
-        let head = small.fit(projected.moment(output), square);
+        let head = small.fit(projected.cross_moment(output), square);
         let transfer = Belief {
             mean: representation.coefficients(&head.coefficients),
             ..small.belief(&head, floor).mapped(representation.matrix())
@@ -101,9 +101,11 @@ fn add_residual(
     let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
     crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
     left.iter_mut()
-        .zip(rows.moment(output))
+        .zip(rows.cross_moment(output))
         .for_each(|(fit, moment)| *fit = moment - *fit);
-    let square = rows.residual(output, &transfer.mean).max(0.0);
+    let square = rows
+        .residual_sum_of_squares(output, &transfer.mean)
+        .max(0.0);
     let residual = solver.fit(&left, square);
     let belief = solver.belief(&residual, floor);
     Belief {

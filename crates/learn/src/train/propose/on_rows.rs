@@ -154,7 +154,7 @@ fn ridge_on(rows: &Statistics, columns: Range<usize>, floors: &[f64]) -> Result<
     let columns: Vec<usize> = columns.collect();
     Ok((0..rows.outputs())
         .map(|output| {
-            let fit = solver.fit(part.moment(output), part.square(output));
+            let fit = solver.fit(part.cross_moment(output), part.sum_of_squares(output));
             solver
                 .belief(&fit, floors[output])
                 .placed(&columns, rows.dim())
@@ -179,9 +179,13 @@ fn add_residual(
             crate::linalg::packed::multiply_add(rows.gram(), &predictor.mean, &mut fitted);
             let left: Vec<f64> = columns
                 .clone()
-                .map(|i| rows.moment(output)[i] - fitted[i])
+                .map(|i| rows.cross_moment(output)[i] - fitted[i])
                 .collect();
-            let residual = solver.fit(&left, rows.residual(output, &predictor.mean).max(0.0));
+            let residual = solver.fit(
+                &left,
+                rows.residual_sum_of_squares(output, &predictor.mean)
+                    .max(0.0),
+            );
             let mut all = solver
                 .belief(&residual, floors[output])
                 .placed(&places, rows.dim());
