@@ -13,7 +13,7 @@ use faer::{Mat, Par, Side};
 use std::sync::Arc;
 use taskscout::data::{Statistics, TargetRows};
 use taskscout::features::FeatureMap;
-use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::study::Study;
 use taskscout::train::{Belief, Choice, Predictor, PredictorKind, RidgeFit, ridge};
 
@@ -166,7 +166,7 @@ fn uncertainty(
 }
 
 /// The target's statistics on features, or under a representation.
-fn statistics(study: &Study, target: usize, phi: Option<&Phi>) -> Result<Statistics> {
+fn statistics(study: &Study, target: usize, phi: Option<&AnyRepresentation>) -> Result<Statistics> {
     let data = study.data();
     let Some(phi) = phi else {
         return Ok(data.target_statistics(target, TargetRows::All)?);

@@ -4,7 +4,9 @@ use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TaskData};
-use taskscout::model::{FitReport, Model, Phi, Representation as _, TaskMap, WarmStart};
+use taskscout::model::{
+    AnyRepresentation, FitReport, Model, Representation as _, TaskMap, WarmStart,
+};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{
     Candidate, Fitted, FoldFit, PredictorKind, TrainContext, Trainer, TrainerNeeds, propose,
@@ -48,7 +50,11 @@ impl JointGd {
         self.network.hidden.is_empty() && !self.network.bias
     }
 
-    fn train(&self, rows: &Dataset, context: &TrainContext) -> Result<(DescentRun, Phi, usize)> {
+    fn train(
+        &self,
+        rows: &Dataset,
+        context: &TrainContext,
+    ) -> Result<(DescentRun, AnyRepresentation, usize)> {
         self.validate()?;
         let Some(k) = context.k else {
             return Err(Error::setting(
@@ -103,7 +109,7 @@ impl JointGd {
         data: &TaskData,
         context: &TrainContext,
         rows: &Dataset,
-        (course, phi, k): &(DescentRun, Phi, usize),
+        (course, phi, k): &(DescentRun, AnyRepresentation, usize),
     ) -> Result<Model> {
         let (p, m) = (rows.features.ncols(), rows.outputs);
         // Rows of the flat map are outputs × k.
@@ -126,13 +132,13 @@ impl JointGd {
             iterations: course.steps,
             converged: course.stopped_early || course.has_settled(),
             objective: residual,
-            residual,
+            residual_sum_of_squares: residual,
             lambda: self.descent.weight_decay * labels as f64,
-            freedom,
-            evidence: -0.5 * (labels as f64 * noise.ln() + freedom * (labels as f64).ln()),
-            conditions: [f64::NAN; 2],
+            degrees_of_freedom: freedom,
+            log_evidence: -0.5 * (labels as f64 * noise.ln() + freedom * (labels as f64).ln()),
+            condition_numbers: [f64::NAN; 2],
             labels,
-            trace: course.losses.clone(),
+            objective_history: course.losses.clone(),
             notes,
         };
         let start = WarmStart {
@@ -140,7 +146,9 @@ impl JointGd {
             map: Some(TaskMap::new(map.clone(), p)),
         };
         let linear = match phi {
-            Phi::Mlp(mlp) if self.is_linear() => Some(mlp.layers()[0].weights.clone()),
+            AnyRepresentation::Mlp(mlp) if self.is_linear() => {
+                Some(mlp.layers()[0].weights.clone())
+            }
             _ => None,
         };
         let model = match linear {
@@ -148,11 +156,11 @@ impl JointGd {
             None => {
                 let unit = Mat::<f64>::identity(*k, *k);
                 let inner = Model::from_factors(unit.as_ref(), map.as_ref(), p, noise, report)?;
-                Model::through(phi, inner, &data.transformed_by(phi)?, context)?
+                inner.composed_with(phi, &data.transformed_by(phi)?, context)?
             }
         };
         Ok(Model {
-            start: Some(start),
+            warm_start: Some(start),
             ..model
         })
     }
@@ -256,7 +264,12 @@ impl JointGd {
     }
 
     /// A representation learnt from the rows of one target alone.
-    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
+    fn alone(
+        &self,
+        data: &TaskData,
+        target: usize,
+        context: &TrainContext,
+    ) -> Result<Option<AnyRepresentation>> {
         if self.is_linear() {
             return Ok(None);
         }

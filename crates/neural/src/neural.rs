@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
-use taskscout::model::{Model, Phi, Representation as _, WarmStart};
+use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::propose::{self, TargetOnlyRepresentation};
 use taskscout::train::{Candidate, Exact, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds};
@@ -272,17 +272,22 @@ impl<A: Architecture> Neural<A> {
         })
     }
 
-    fn phi(&self, template: &A::Network, point: &Point) -> Result<Phi> {
+    fn phi(&self, template: &A::Network, point: &Point) -> Result<AnyRepresentation> {
         let narrow: Vec<f32> = point.theta.iter().map(|&value| value as f32).collect();
         self.architecture
             .representation(&template.with_parameters(&narrow))
     }
 
     /// The model on top of a trained network: last layer and heads by exact least squares.
-    fn on_top(&self, data: &TaskData, context: &TrainContext, phi: &Phi) -> Result<Model> {
+    fn on_top(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        phi: &AnyRepresentation,
+    ) -> Result<Model> {
         let transformed = data.transformed_by(phi)?;
         let model = Exact::default().model(&transformed, context)?;
-        Model::through(phi, model, &transformed, context)
+        model.composed_with(phi, &transformed, context)
     }
 
     /// Learns from the sources, which everything else starts from.
@@ -315,7 +320,7 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         context: &TrainContext,
         (template, k, start): &(A::Network, usize, Point),
-    ) -> Result<(Phi, Point)> {
+    ) -> Result<(AnyRepresentation, Point)> {
         let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
         let point = self.descend(
             &rows,
@@ -337,9 +342,9 @@ impl<A: Architecture> Neural<A> {
         let mut model = self.on_top(data, context, &phi)?;
         model.report.iterations = point.steps;
         model.report.converged = point.converged;
-        model.report.trace = point.trace;
+        model.report.objective_history = point.trace;
         // Of the sources alone, so that later comparisons on held-out target rows do not leak.
-        model.start = Some(WarmStart {
+        model.warm_start = Some(WarmStart {
             representation: self.phi(&sources.0, &sources.2)?,
             map: None,
         });
@@ -407,7 +412,7 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         target: usize,
         context: &TrainContext,
-    ) -> Result<Option<Phi>> {
+    ) -> Result<Option<AnyRepresentation>> {
         let rows = Dataset::alone(data, target, context.targets)?;
         let k = data.outputs();
         let fresh = TrainContext {

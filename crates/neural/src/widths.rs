@@ -1,7 +1,7 @@
 //! The size of a network, when nobody says.
 
 use taskscout::data::{TargetRows, TaskData};
-use taskscout::model::{Activation, Phi};
+use taskscout::model::{Activation, AnyRepresentation};
 use taskscout::train::{Candidate, Fitted, TrainContext, Trainer, TrainerNeeds, propose};
 use taskscout::{Error, Result};
 
@@ -112,7 +112,12 @@ impl Trainer for NeuralAuto {
 
 impl NeuralAuto {
     /// A representation learnt from the rows of one target alone, of a size that suits them.
-    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
+    fn alone(
+        &self,
+        data: &TaskData,
+        target: usize,
+        context: &TrainContext,
+    ) -> Result<Option<AnyRepresentation>> {
         let rows = Dataset::alone(data, target, context.targets)?;
         let shape = self.suited(&rows, data.outputs(), context.seed)?;
         Neural::new(shape, self.settings.clone()).alone(data, target, context)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{collect, study, world};
 use taskscout::Error;
-use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::strategy::StrategyKind;
@@ -183,7 +183,7 @@ fn training_stops_early_and_says_so() {
         }),
     });
     let model = oracle.model(&data, &two()).unwrap();
-    assert!(model.report.trace.len() < 400);
+    assert!(model.report.objective_history.len() < 400);
     assert!(
         model
             .report
@@ -295,7 +295,7 @@ fn k_is_chosen_from_the_data_when_not_given() {
     let data = collect(&mut truth, 1500, 800, 11);
     let model = neural().model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.dim(), 2);
-    assert!(matches!(model.representation, Phi::Mlp(_)));
+    assert!(matches!(model.representation, AnyRepresentation::Mlp(_)));
     assert_eq!(model.representation.input_dim(), 5);
 }
 

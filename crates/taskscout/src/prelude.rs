@@ -13,7 +13,7 @@ pub use crate::driver::{Observer, run};
 pub use crate::error::{Error, Result};
 pub use crate::extension::Extension;
 pub use crate::features::{FeatureMap, Features};
-pub use crate::model::{Model, Phi, Representation};
+pub use crate::model::{AnyRepresentation, Model, Representation};
 pub use crate::registry::Registry;
 pub use crate::rng::{Purpose, Rng, derive, normal, uniform};
 pub use crate::source::TaskSource;

@@ -75,14 +75,14 @@ proptest! {
         let model = fit(&collected, &patient(lambda, 15), k).unwrap();
         let report = &model.report;
         let squares: f64 = collected.batches.iter().flat_map(|(_, rows)| rows.outputs()).map(|y| y * y).sum();
-        for pair in report.trace.windows(2) {
-            prop_assert!(pair[1] <= pair[0] + 1e-12 * squares, "{:?}", report.trace);
+        for pair in report.objective_history.windows(2) {
+            prop_assert!(pair[1] <= pair[0] + 1e-12 * squares, "{:?}", report.objective_history);
         }
-        prop_assert_eq!(report.trace.len(), report.iterations);
-        prop_assert_eq!(report.trace.last().map(|last| last.to_bits()), Some(report.objective.to_bits()));
+        prop_assert_eq!(report.objective_history.len(), report.iterations);
+        prop_assert_eq!(report.objective_history.last().map(|last| last.to_bits()), Some(report.objective.to_bits()));
         prop_assert!(report.iterations <= 15);
         let naive = collected.residual(&model);
-        prop_assert!((report.residual - naive).abs() <= 1e-8 * naive + 1e-11 * squares, "{} {}", report.residual, naive);
+        prop_assert!((report.residual_sum_of_squares - naive).abs() <= 1e-8 * naive + 1e-11 * squares, "{} {}", report.residual_sum_of_squares, naive);
         // No pair of factors has a smaller penalty than twice the nuclear norm of its product.
         let nuclear: f64 = model.spectrum.iter().sum();
         prop_assert!(report.objective >= naive + 2.0 * lambda * nuclear - 1e-9 * squares);
@@ -105,7 +105,11 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
     assert!(report.converged, "{} sweeps", report.iterations);
     let nuclear: f64 = model.spectrum.iter().sum();
     assert!(
-        close(report.objective, report.residual + 6.0 * nuclear, 1e-6),
+        close(
+            report.objective,
+            report.residual_sum_of_squares + 6.0 * nuclear,
+            1e-6
+        ),
         "{report:?} {nuclear}"
     );
     let shrunk = fit(&collected, &oracle(30.0), 2).unwrap();
@@ -314,7 +318,11 @@ fn turning_the_inputs_turns_the_predictor() {
         let rotation = orthonormal(7, 7, rng);
         let plain = fit(&collected, &Exact::default(), 2).unwrap();
         let model = fit(&turned(&collected, &rotation), &Exact::default(), 2).unwrap();
-        assert!(close(model.report.residual, plain.report.residual, 1e-6));
+        assert!(close(
+            model.report.residual_sum_of_squares,
+            plain.report.residual_sum_of_squares,
+            1e-6
+        ));
         assert!(close(model.report.lambda, plain.report.lambda, 1e-6));
         let expected = &rotation * fitted(&plain);
         assert!(relative_distance(fitted(&model).as_ref(), expected.as_ref()) < 1e-6);

@@ -18,13 +18,13 @@ fn report(labels: usize) -> FitReport {
         iterations: 1,
         converged: true,
         objective: 0.0,
-        residual: 0.0,
+        residual_sum_of_squares: 0.0,
         lambda: f64::NAN,
-        freedom: f64::NAN,
-        evidence: f64::NAN,
-        conditions: [1.0, 1.0],
+        degrees_of_freedom: f64::NAN,
+        log_evidence: f64::NAN,
+        condition_numbers: [1.0, 1.0],
         labels,
-        trace: Vec::new(),
+        objective_history: Vec::new(),
         notes: Vec::new(),
     }
 }
@@ -183,7 +183,7 @@ fn networks_have_a_forecast() {
         spectrum: vec![1.0; k],
         noise: 0.04,
         report: report(1100),
-        start: None,
+        warm_start: None,
         structure: Structure::Network,
     };
     let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];

@@ -418,7 +418,7 @@ fn the_rank_and_the_noise_come_from_the_data() {
     // The evidence prefers the true number of directions.
     let evidence = |k| {
         let report = Mllam::default().model(&data, &of_rank(k)).unwrap().report;
-        report.evidence
+        report.log_evidence
     };
     assert!(evidence(3) > evidence(2) && evidence(3) > evidence(4));
 }

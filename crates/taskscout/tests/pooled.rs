@@ -9,7 +9,7 @@ use faer::Mat;
 
 use common::{bits, dot, normals, on_threads, rng};
 use taskscout::data::{Samples, Stage, TaskData};
-use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
     Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOnNetwork, Predictor, PredictorKind,
@@ -270,7 +270,7 @@ fn models_survive_a_file() {
     let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let back: Model = serde_json::from_str(&text).unwrap();
-    assert!(back.report.evidence.is_nan());
+    assert!(back.report.log_evidence.is_nan());
     // What families have in common is kept, to the last digit.
     let proposed = |model| oracle().shared_candidate(&data, model, 0).unwrap();
     assert_eq!(proposed(&back), proposed(&model));
@@ -425,7 +425,7 @@ impl Trainer for Magnitude {
             },
         )?;
         Ok(Fitted::from(Model {
-            representation: Phi::Mlp(mlp),
+            representation: AnyRepresentation::Mlp(mlp),
             ..model
         }))
     }

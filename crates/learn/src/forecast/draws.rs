@@ -141,7 +141,7 @@ fn posterior(
     let solver = now.head_solver(seen)?;
     let (k, width, outputs) = (seen.k(), seen.task_dim(), seen.outputs());
     let labels = model.report.labels as f64;
-    let used = Some(model.report.freedom).filter(|freedom| freedom.is_finite());
+    let used = Some(model.report.degrees_of_freedom).filter(|freedom| freedom.is_finite());
     let used = used.unwrap_or((seen.representation.nrows() * k) as f64);
     let freedom = (labels - used).max(LEAST_FREEDOM);
     let mut errors = Mat::zeros(k * width, count * outputs);

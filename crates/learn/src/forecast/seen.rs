@@ -7,7 +7,7 @@ use super::{ForecastTarget, sandwich};
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Model, Phi};
+use crate::model::{AnyRepresentation, Model};
 
 /// Part of the largest eigenvalue of a need below which another is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -150,9 +150,11 @@ impl Seen {
 fn factor(data: &TaskData, model: &Model) -> Result<(TaskData, Mat<f64>, bool)> {
     let phi = &model.representation;
     let split = match phi {
-        Phi::Linear(linear) => return Ok((data.clone(), linear.matrix().to_owned(), true)),
-        Phi::Mlp(network) => network.before_last()?,
-        Phi::Custom(_) => None,
+        AnyRepresentation::Linear(linear) => {
+            return Ok((data.clone(), linear.matrix().to_owned(), true));
+        }
+        AnyRepresentation::Mlp(network) => network.before_last()?,
+        AnyRepresentation::Custom(_) => None,
     };
     match split {
         Some((before, last)) => Ok((data.transformed_by(&before)?, last.to_owned(), true)),

@@ -10,7 +10,7 @@ use super::prior::Prior;
 use crate::data::{Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::representation::Stack;
-use crate::representation::{Phi, Representation as _};
+use crate::representation::{AnyRepresentation, Representation as _};
 use crate::task::{Task, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FunctionBasis {
     /// A network whose outputs stand behind the features.
-    pub(crate) network: Option<Phi>,
+    pub(crate) network: Option<AnyRepresentation>,
     /// The columns in use, rising.
     pub(crate) columns: Vec<usize>,
     /// The group of each of them.

@@ -14,7 +14,7 @@ use super::{Fitted, FoldFit, TrainContext, Trainer, task_map};
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Linear, Model, Phi};
+use crate::model::{AnyRepresentation, Linear, Model};
 use crate::regression::{BilinearProblem, Observation};
 
 /// The penalty, as a share of what the size of the factors would suggest.
@@ -52,7 +52,7 @@ struct JointFit {
 impl Trainer for Erm {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
         let joint = self.joint(data, context)?;
-        let shared = Phi::from(Linear::from_basis(joint.basis.clone()));
+        let shared = AnyRepresentation::from(Linear::from_basis(joint.basis.clone()));
         let model = joint.with_heads(data, context)?;
         // The targets' rows have no say in `φ`, so every fold has the same.
         let folds = (0..TARGET_FOLDS).map(|fold| FoldFit {
@@ -170,7 +170,7 @@ impl JointFit {
         let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
         let map = task_map::fit_any(&everything, self.basis.as_ref())?;
         let mut report = self.fit.report;
-        report.conditions[1] = map.condition;
+        report.condition_numbers[1] = map.condition;
         report.notes = self.notes;
         Model::from_factors(
             self.basis.as_ref(),

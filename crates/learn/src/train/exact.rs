@@ -351,13 +351,13 @@ impl Exact {
                 iterations: iteration,
                 converged: settled,
                 objective,
-                residual,
+                residual_sum_of_squares: residual,
                 lambda,
-                freedom,
-                evidence: sweep.evidence(problem, objective),
-                conditions: sweep.conditions(),
+                degrees_of_freedom: freedom,
+                log_evidence: sweep.evidence(problem, objective),
+                condition_numbers: sweep.conditions(),
                 labels,
-                trace,
+                objective_history: trace,
                 notes: Vec::new(),
             };
             return Ok(Fit {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::guard::Candidate;
 use crate::data::{Stage, TargetRows};
 use crate::error::Result;
-use crate::model::{Model, Phi, WarmStart};
+use crate::model::{AnyRepresentation, Model, WarmStart};
 
 /// What a trainer may see and must honour.
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub type MemoKey = (usize, TargetRows, usize);
 /// to the next; clones share what they know.
 #[derive(Debug, Clone, Default)]
 pub struct Memo {
-    representations: Arc<Mutex<HashMap<MemoKey, Option<Phi>>>>,
+    representations: Arc<Mutex<HashMap<MemoKey, Option<AnyRepresentation>>>>,
     candidates: Arc<Mutex<HashMap<MemoKey, Candidate>>>,
 }
 
@@ -78,8 +78,8 @@ impl Memo {
     pub fn representation(
         &self,
         key: MemoKey,
-        learn: impl FnOnce() -> Result<Option<Phi>>,
-    ) -> Result<Option<Phi>> {
+        learn: impl FnOnce() -> Result<Option<AnyRepresentation>>,
+    ) -> Result<Option<AnyRepresentation>> {
         known(&self.representations, key, learn)
     }
 
@@ -117,7 +117,7 @@ fn known<T: Clone>(
 pub struct TrainerNeeds {
     /// Rows, which statistics alone do not have.
     pub rows: bool,
-    /// An earlier fit to start from; such a trainer fills [`Model::start`].
+    /// An earlier fit to start from; such a trainer fills [`Model::warm_start`].
     pub start: bool,
     /// Whether there may be more directions than features: a matrix has no more, a network may.
     pub wide: bool,
@@ -160,5 +160,5 @@ pub struct FoldFit {
     /// The fold that it has not seen.
     pub fold: usize,
     /// The representation.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
 }

@@ -12,6 +12,7 @@
 //! | [`propose`] | ways to predict a target, with how they do on rows left out |
 //! | [`guard`] | weighs them so that transfer never costs more than it gives |
 
+mod compose;
 mod erm;
 mod exact;
 mod fitted;
@@ -23,7 +24,6 @@ pub mod propose;
 mod rank;
 mod staged;
 mod task_map;
-mod through;
 
 pub use erm::Erm;
 pub use exact::Exact;

@@ -25,8 +25,8 @@ pub(crate) fn choose(
     let (mut best, mut best_evidence) = (0, f64::NEG_INFINITY);
     for k in 1..=limit {
         let fit = trial.refine(problem, start.truncate(k)?, start.noise)?;
-        if fit.report.evidence > best_evidence {
-            (best, best_evidence) = (k, fit.report.evidence);
+        if fit.report.log_evidence > best_evidence {
+            (best, best_evidence) = (k, fit.report.log_evidence);
         } else if k >= best + PATIENCE {
             break;
         }

@@ -9,7 +9,7 @@ use super::{Forecast, Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
 use crate::identify::{Identified, IdentifiedTarget, Misfit};
-use crate::model::{self, Model, Phi};
+use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
     Candidate, Choice, Fitted, FoldFit, Memo, TrainContext, Trainer, guard, propose,
 };
@@ -111,8 +111,10 @@ impl Study {
             other => other?,
         };
         // A representation of the user's own cannot be written to a file, which a study must be.
-        let lasting = |start: &model::WarmStart| !matches!(start.representation, Phi::Custom(_));
-        Ok(model.start.clone().filter(lasting))
+        let lasting = |start: &model::WarmStart| {
+            !matches!(start.representation, AnyRepresentation::Custom(_))
+        };
+        Ok(model.warm_start.clone().filter(lasting))
     }
 
     /// The model of everything told so far.
@@ -250,7 +252,7 @@ impl Study {
         if model.structure.is_hierarchical() {
             return Ok((candidates, None));
         }
-        let member = |rows, phi: &Phi| self.member(target, rows, phi, false);
+        let member = |rows, phi: &AnyRepresentation| self.member(target, rows, phi, false);
         let found = propose::identified(&self.data, target, &model.representation, folds, &member)?;
         let (member, found) = found.unzip();
         candidates.extend(member.flatten());

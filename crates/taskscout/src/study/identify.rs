@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::features::{Features as _, apply_row};
 use crate::identify::{Family, Identified, IdentifiedTarget, Search, is_solvable};
 use crate::linalg;
-use crate::model::{Model, Phi, Representation as _};
+use crate::model::{AnyRepresentation, Model, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::outputs::{embedding, source_maps};
@@ -71,7 +71,7 @@ impl Study {
         &self,
         target: usize,
         rows: TargetRows,
-        phi: &Phi,
+        phi: &AnyRepresentation,
         stable: bool,
     ) -> Result<Option<FamilyMember>> {
         if !self.can_identify(target) {

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::metric;
-use taskscout::model::{Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Representation as _};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
@@ -24,7 +24,10 @@ pub(super) enum Exam {
 }
 
 impl Exam {
-    pub(super) fn new(config: &SyntheticConfig, representation: &Phi) -> Result<Self> {
+    pub(super) fn new(
+        config: &SyntheticConfig,
+        representation: &AnyRepresentation,
+    ) -> Result<Self> {
         Ok(match representation.linear() {
             Some(_) => Self::Moments {
                 second: second_moment(&config.input_features)?,
@@ -77,7 +80,7 @@ impl Synthetic {
     ///
     /// # Errors
     /// A representation of other features.
-    pub fn similarity(&self, learnt: &Phi) -> Result<f64> {
+    pub fn similarity(&self, learnt: &AnyRepresentation) -> Result<f64> {
         let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
             (_, Some(truth), Some(learnt)) => {
                 metric::subspace_similarity(learnt.matrix(), truth.matrix())?

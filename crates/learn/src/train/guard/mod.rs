@@ -19,7 +19,7 @@ pub use self::candidate::{Candidate, HeldOut};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::Identified;
-use crate::model::{Phi, Representation as _};
+use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::Belief;
 
 /// Rows that every fold must have for held-out rows to mean anything.
@@ -89,7 +89,7 @@ pub struct Predictor {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// `φ`.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
     /// Coefficients on `φ`, one vector an output.
     pub coefficients: Vec<Vec<f64>>,
 }

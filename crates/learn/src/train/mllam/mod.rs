@@ -314,7 +314,7 @@ impl Mllam {
         let map = task_map::fit_any(&everything, end.basis.as_ref())?;
         let (noise, mut report) = report(&problem, &end)?;
         report.iterations += start.iterations;
-        report.conditions[1] = map.condition;
+        report.condition_numbers[1] = map.condition;
         report.notes = notes;
         Model::from_factors(
             end.basis.as_ref(),
@@ -367,13 +367,13 @@ fn report(problem: &BilinearProblem<'_>, end: &End) -> Result<(f64, FitReport)> 
         iterations: end.trace.len() - 1,
         converged: end.converged,
         objective: residual,
-        residual,
+        residual_sum_of_squares: residual,
         lambda: 0.0,
-        freedom,
-        evidence: -0.5 * (count * (penalised / count).ln() + volume),
-        conditions: [regular.condition(), 1.0],
+        degrees_of_freedom: freedom,
+        log_evidence: -0.5 * (count * (penalised / count).ln() + volume),
+        condition_numbers: [regular.condition(), 1.0],
         labels,
-        trace: end.trace.clone(),
+        objective_history: end.trace.clone(),
         notes: Vec::new(),
     };
     Ok((noise, report))

@@ -24,7 +24,9 @@ use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
-use crate::model::{FitReport, Linear, Model, Phi, Representation as _, Structure, TaskMap};
+use crate::model::{
+    AnyRepresentation, FitReport, Linear, Model, Representation as _, Structure, TaskMap,
+};
 
 /// A named choice among the groups of input features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,7 +228,10 @@ impl Pooled {
                 let selection = Mat::from_fn(d, columns.len(), |i, j| {
                     f64::from(u8::from(columns[j] == i))
                 });
-                (Phi::Linear(Linear::from_matrix(selection)?), map)
+                (
+                    AnyRepresentation::Linear(Linear::from_matrix(selection)?),
+                    map,
+                )
             }
             Some(phi) => {
                 let own = map.as_ref().subrows(map.nrows() - phi.dim(), phi.dim());
@@ -246,16 +251,16 @@ impl Pooled {
                 iterations: 0,
                 converged: true,
                 objective: f64::NAN,
-                residual: f64::NAN,
+                residual_sum_of_squares: f64::NAN,
                 lambda: f64::NAN,
-                freedom: f64::NAN,
-                evidence: f64::NAN,
-                conditions: [f64::NAN; 2],
+                degrees_of_freedom: f64::NAN,
+                log_evidence: f64::NAN,
+                condition_numbers: [f64::NAN; 2],
                 labels,
-                trace: Vec::new(),
+                objective_history: Vec::new(),
                 notes: vec![format!("learnt on {name}")],
             },
-            start: None,
+            warm_start: None,
             structure: Structure::Hierarchical(pools),
         })
     }

@@ -41,7 +41,7 @@ impl Trainer for PooledOnNetwork {
         }
         let best = self.pooled.best(data, context, bases)?;
         let mut model = self.pooled.hierarchy(data, best)?;
-        model.start = inner.start;
+        model.warm_start = inner.warm_start;
         self.pooled.fitted(data, context, model)
     }
 

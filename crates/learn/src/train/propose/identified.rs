@@ -4,7 +4,7 @@ use super::FoldFit;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::identify::Identified;
-use crate::model::{Phi, Representation as _};
+use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::Belief;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
@@ -22,18 +22,18 @@ pub struct FamilyMember {
     /// What is known of its function, one belief an output.
     pub beliefs: Vec<Belief>,
     /// `φ`.
-    pub basis: Option<Phi>,
+    pub basis: Option<AnyRepresentation>,
 }
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
-type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<FamilyMember>>;
+type Identify<'a> = &'a dyn Fn(TargetRows, &AnyRepresentation) -> Result<Option<FamilyMember>>;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub fn candidate(
     data: &TaskData,
     target: usize,
-    representation: &Phi,
+    representation: &AnyRepresentation,
     folds: &[FoldFit],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, Identified)>> {
@@ -71,7 +71,7 @@ fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> 
     let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
     let coefficients = match &member.basis {
         None => judged.coefficients,
-        Some(Phi::Linear(linear)) => {
+        Some(AnyRepresentation::Linear(linear)) => {
             let on_features = |c: &Vec<f64>| linear.coefficients(c);
             judged.coefficients.iter().map(on_features).collect()
         }
@@ -84,7 +84,12 @@ fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> 
 }
 
 /// A fold's statistics on what coefficients are on.
-fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Result<Statistics> {
+fn under(
+    data: &TaskData,
+    target: usize,
+    fold: usize,
+    basis: Option<&AnyRepresentation>,
+) -> Result<Statistics> {
     let entry = &data.targets()[target];
     match basis {
         None => Ok((*entry.folds[fold]).clone()),
@@ -96,7 +101,7 @@ fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Re
 fn on_features(member: &FamilyMember) -> Option<Vec<Belief>> {
     match &member.basis {
         None => Some(member.beliefs.clone()),
-        Some(Phi::Linear(linear)) => Some(
+        Some(AnyRepresentation::Linear(linear)) => Some(
             member
                 .beliefs
                 .iter()
@@ -111,7 +116,9 @@ fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
     let found = &member.identified.coefficients;
     let (coefficients, head) = match &member.basis {
         None => (found.clone(), None),
-        Some(Phi::Linear(linear)) => (found.iter().map(|c| linear.coefficients(c)).collect(), None),
+        Some(AnyRepresentation::Linear(linear)) => {
+            (found.iter().map(|c| linear.coefficients(c)).collect(), None)
+        }
         Some(phi) => {
             let head = Head {
                 representation: phi.clone(),

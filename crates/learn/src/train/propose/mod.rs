@@ -20,13 +20,14 @@ use super::guard::{self, Candidate};
 use super::{FoldFit, TrainContext};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::model::{Model, Phi};
+use crate::model::{AnyRepresentation, Model};
 
 /// Learns a representation from rows of the target alone, if there is any use for one.
-pub type TargetOnlyRepresentation<'a> = &'a dyn Fn(usize, &TrainContext) -> Result<Option<Phi>>;
+pub type TargetOnlyRepresentation<'a> =
+    &'a dyn Fn(usize, &TrainContext) -> Result<Option<AnyRepresentation>>;
 
 /// A matrix is all that a target's own rows are described by.
-fn no_network(_: usize, _: &TrainContext) -> Result<Option<Phi>> {
+fn no_network(_: usize, _: &TrainContext) -> Result<Option<AnyRepresentation>> {
     Ok(None)
 }
 
@@ -39,7 +40,7 @@ pub(super) fn on_representation(
     alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
-        Phi::Linear(linear) => on_features::candidates(data, target, linear, folds),
+        AnyRepresentation::Linear(linear) => on_features::candidates(data, target, linear, folds),
         other => {
             let folds: Vec<on_rows::Fold<'_>> = folds
                 .iter()
@@ -91,7 +92,7 @@ fn remembered(
     target: usize,
     rows: TargetRows,
     alone: TargetOnlyRepresentation<'_>,
-) -> Result<Option<Phi>> {
+) -> Result<Option<AnyRepresentation>> {
     let key = (target, rows, data.target_rows(target));
     context.memo.representation(key, || {
         let own = TrainContext {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Phi, Representation as _};
+use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::{Belief, RidgeSolver, least_noises};
 use crate::representation::Stack;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
@@ -14,12 +14,12 @@ use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, co
 type OnStack = Vec<Belief>;
 
 /// A representation learnt from some rows of the target alone.
-type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<Phi>>;
+type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<AnyRepresentation>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
     pub(super) fold: usize,
-    pub(super) shared: Option<&'a Phi>,
+    pub(super) shared: Option<&'a AnyRepresentation>,
 }
 
 /// All candidates for a target, with how they do on folds left out. Both ways to learn from the target
@@ -28,7 +28,7 @@ pub(super) struct Fold<'a> {
 pub(super) fn candidates(
     data: &TaskData,
     target: usize,
-    shared: Option<&Phi>,
+    shared: Option<&AnyRepresentation>,
     folds: &[Fold<'_>],
     alone: OwnRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
