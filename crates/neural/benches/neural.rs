@@ -312,7 +312,7 @@ fn descend(
     };
     let context = TrainContext {
         k: case.widths.last().copied(),
-        start: Some(Arc::clone(start)),
+        warm_start: Some(Arc::clone(start)),
         ..TrainContext::default()
     };
     Ok(black_box(oracle.model(black_box(&rows.data), &context)?))

@@ -9,7 +9,8 @@ use taskscout::model::{
 };
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{
-    Candidate, Fitted, FoldFit, PredictorKind, TrainContext, Trainer, TrainerNeeds, propose,
+    Candidate, LeaveFoldOutRepresentation, PredictorKind, TrainContext, TrainResult, Trainer,
+    TrainerNeeds, candidates,
 };
 use taskscout::{Error, Result};
 
@@ -62,7 +63,7 @@ impl JointGd {
                 "is not given: joint descent cannot choose it, so give it or use another oracle",
             ));
         };
-        let known = context.start.as_deref().and_then(|start| {
+        let known = context.warm_start.as_deref().and_then(|start| {
             let same =
                 start.representation.dim() == k && start.representation.input_dim() == rows.inputs;
             let network = self
@@ -167,16 +168,19 @@ impl JointGd {
 }
 
 impl Trainer for JointGd {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let model = self.fit_once(data, context)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let folds = self.folds(data, context, model.dim())?;
-        let mut fitted = Fitted::beside_networks(data, context, (model, folds), &alone)?;
+        let mut fitted =
+            TrainResult::with_heads_and_target_networks(data, context, (model, folds), &alone)?;
         if self.descent.head == TargetHead::Descended {
-            for (&target, candidates) in context.propose.iter().zip(&mut fitted.candidates) {
+            for (&target, candidates) in
+                context.candidate_targets.iter().zip(&mut fitted.candidates)
+            {
                 take_descended(data, &fitted.model, target, candidates)?;
             }
         }
@@ -185,7 +189,7 @@ impl Trainer for JointGd {
 
     fn needs(&self) -> TrainerNeeds {
         TrainerNeeds {
-            wide: !self.network.hidden.is_empty(),
+            allows_k_above_features: !self.network.hidden.is_empty(),
             ..TrainerNeeds::NETWORK
         }
     }
@@ -197,7 +201,7 @@ impl Trainer for JointGd {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        propose::target_only_with(data, context, target, &alone)
+        candidates::target_only_or_network(data, context, target, &alone)
     }
 }
 
@@ -235,7 +239,12 @@ impl JointGd {
     }
 
     /// Representations without folds of the targets' rows, as many as give enough rows to compare on.
-    fn folds(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<Vec<FoldFit>> {
+    fn folds(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        k: usize,
+    ) -> Result<Vec<LeaveFoldOutRepresentation>> {
         let smallest = |fold: usize| {
             data.targets()
                 .iter()
@@ -248,10 +257,10 @@ impl JointGd {
             // From scratch: the start has seen all rows of the targets.
             let without = TrainContext {
                 k: Some(k),
-                start: None,
-                ..context.without(fold)
+                warm_start: None,
+                ..context.without_fold(fold)
             };
-            folds.push(FoldFit {
+            folds.push(LeaveFoldOutRepresentation {
                 fold,
                 representation: self.fit_once(data, &without)?.representation,
             });
@@ -276,7 +285,7 @@ impl JointGd {
         let rows = Dataset::alone(data, target, context.targets)?;
         let alone = TrainContext {
             k: Some(data.outputs()),
-            start: None,
+            warm_start: None,
             ..context.clone()
         };
         let (_, phi, _) = self.train(&rows, &alone)?;

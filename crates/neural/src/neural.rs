@@ -4,8 +4,11 @@ use rayon::prelude::*;
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
 use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::propose::{self, TargetOnlyRepresentation};
-use taskscout::train::{Candidate, Exact, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds};
+use taskscout::train::candidates::{self, TargetOnlyRepresentation};
+use taskscout::train::{
+    Candidate, JointRidge, LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer,
+    TrainerNeeds,
+};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -131,7 +134,7 @@ impl<A: Architecture> Neural<A> {
     ) -> Result<(A::Network, Point)> {
         let scales = rows.scales();
         let known = context
-            .start
+            .warm_start
             .as_deref()
             .map(|start| &start.representation)
             .filter(|phi| phi.dim() == k && phi.input_dim() == rows.inputs)
@@ -286,7 +289,7 @@ impl<A: Architecture> Neural<A> {
         phi: &AnyRepresentation,
     ) -> Result<Model> {
         let transformed = data.transformed_by(phi)?;
-        let model = Exact::default().model(&transformed, context)?;
+        let model = JointRidge::default().model(&transformed, context)?;
         model.composed_with(phi, &transformed, context)
     }
 
@@ -353,7 +356,7 @@ impl<A: Architecture> Neural<A> {
 }
 
 impl<A: Architecture> Trainer for Neural<A> {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         self.fit_beside(data, context, &alone)
     }
@@ -369,7 +372,7 @@ impl<A: Architecture> Trainer for Neural<A> {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        propose::target_only_with(data, context, target, &alone)
+        candidates::target_only_or_network(data, context, target, &alone)
     }
 }
 
@@ -380,16 +383,16 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         context: &TrainContext,
         alone: TargetOnlyRepresentation<'_>,
-    ) -> Result<Fitted> {
+    ) -> Result<TrainResult> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let fold = |fold: usize| {
             let without = TrainContext {
                 k: Some(model.dim()),
-                ..context.without(fold)
+                ..context.without_fold(fold)
             };
             // Without sources there is no start that has not seen the fold.
             let (phi, _) = if data.source_rows() == 0 {
@@ -397,13 +400,13 @@ impl<A: Architecture> Neural<A> {
             } else {
                 self.finish(data, &without, &sources)?
             };
-            Ok(FoldFit {
+            Ok(LeaveFoldOutRepresentation {
                 fold,
                 representation: self.on_top(data, &without, &phi)?.representation,
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Fitted::beside_networks(data, context, (model, folds), alone)
+        TrainResult::with_heads_and_target_networks(data, context, (model, folds), alone)
     }
 
     /// A representation learnt from the rows of one target alone.
@@ -416,7 +419,7 @@ impl<A: Architecture> Neural<A> {
         let rows = Dataset::alone(data, target, context.targets)?;
         let k = data.outputs();
         let fresh = TrainContext {
-            start: None,
+            warm_start: None,
             ..context.clone()
         };
         let (template, start) = self.begin(&rows, k, &fresh, STARTS_ALONE)?;

@@ -46,7 +46,7 @@ fn two() -> TrainContext {
 /// The same, with predictors of the target.
 fn proposing() -> TrainContext {
     TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..two()
     }
 }

@@ -29,6 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    Candidate, Choice, Exact, Fitted, Pooled, Predictor, PredictorKind, Staged, TrainContext,
-    Trainer, TrainerNeeds,
+    Candidate, Choice, JointRidge, PaperTrainer, Pooled, Predictor, PredictorKind, TrainContext,
+    TrainResult, Trainer, TrainerNeeds,
 };

@@ -15,9 +15,9 @@ use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetRows};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
-use taskscout::train::{Exact, Fitted, TrainContext, Trainer, task_map};
+use taskscout::train::{JointRidge, TrainContext, TrainResult, Trainer, task_map};
 
-fn fit(collected: &Collected, oracle: &Exact, k: usize) -> taskscout::Result<Model> {
+fn fit(collected: &Collected, oracle: &JointRidge, k: usize) -> taskscout::Result<Model> {
     oracle.model(
         &collected.data,
         &TrainContext {
@@ -28,8 +28,8 @@ fn fit(collected: &Collected, oracle: &Exact, k: usize) -> taskscout::Result<Mod
 }
 
 /// The oracle run to the end at a fixed penalty.
-fn patient(lambda: f64, max_sweeps: usize) -> Exact {
-    Exact {
+fn patient(lambda: f64, max_sweeps: usize) -> JointRidge {
+    JointRidge {
         lambda: Some(lambda),
         max_sweeps,
         tolerance: 0.0,
@@ -95,7 +95,7 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
     let rng = &mut rng(5);
     let truth = Truth::draw(6, 2, 5, 1, 0.5, rng);
     let collected = collect(&truth, 8, 20, rng);
-    let oracle = |lambda| Exact {
+    let oracle = |lambda| JointRidge {
         lambda: Some(lambda),
         max_sweeps: 1000,
         tolerance: 1e-10,
@@ -120,7 +120,7 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
 fn the_normal_form_is_orthonormal_and_ordered() {
     let rng = &mut rng(6);
     let truth = Truth::draw(7, 3, 5, 2, 0.3, rng);
-    let model = fit(&collect(&truth, 8, 20, rng), &Exact::default(), 3).unwrap();
+    let model = fit(&collect(&truth, 8, 20, rng), &JointRidge::default(), 3).unwrap();
     let basis = model.representation.linear().unwrap().matrix();
     assert!(
         relative_distance(
@@ -146,7 +146,7 @@ fn without_noise_a_vanishing_penalty_recovers_the_truth() {
         let rng = &mut rng(seed);
         let truth = Truth::draw(8, 2, 5, outputs, 0.0, rng);
         let collected = collect(&truth, 7, 12, rng);
-        let oracle = Exact {
+        let oracle = JointRidge {
             lambda: Some(1e-10),
             max_sweeps: 500,
             tolerance: 1e-14,
@@ -172,7 +172,7 @@ fn two_outputs_trained_together_equal_the_truth() {
     let rng = &mut rng(11);
     let truth = Truth::draw(10, 2, 4, 2, 0.05, rng);
     let collected = collect(&truth, 8, 200, rng);
-    let model = fit(&collected, &Exact::default(), 2).unwrap();
+    let model = fit(&collected, &JointRidge::default(), 2).unwrap();
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.02);
     for output in 0..2 {
         let own = truth.map.as_ref().subcols(4 * output, 4);
@@ -190,7 +190,7 @@ fn the_data_tell_how_many_directions_there_are() {
         // Directions of equal strength, so that the problem is clear.
         truth.map = orthonormal(7, k, rng).transpose().to_owned();
         let collected = collect(&truth, 12, 60, rng);
-        let model = Exact::default()
+        let model = JointRidge::default()
             .model(&collected.data, &TrainContext::default())
             .unwrap();
         assert_eq!(model.dim(), k, "seed {seed}");
@@ -203,9 +203,9 @@ fn a_k_that_the_data_cannot_hold_is_refused_by_name() {
     let truth = Truth::draw(6, 2, 5, 1, 0.5, rng);
     // Two sources and a target: three tasks.
     let collected = collect(&truth, 2, 20, rng);
-    assert_eq!(fit(&collected, &Exact::default(), 3).unwrap().dim(), 3);
+    assert_eq!(fit(&collected, &JointRidge::default(), 3).unwrap().dim(), 3);
     for k in [0, 4, 100] {
-        match fit(&collected, &Exact::default(), k) {
+        match fit(&collected, &JointRidge::default(), k) {
             Err(Error::Setting { key, problem }) => {
                 assert_eq!(key, "k");
                 assert!(
@@ -218,7 +218,7 @@ fn a_k_that_the_data_cannot_hold_is_refused_by_name() {
     }
     let nothing = Collected::new(6, 1, 5);
     assert!(matches!(
-        fit(&nothing, &Exact::default(), 1),
+        fit(&nothing, &JointRidge::default(), 1),
         Err(Error::State(_))
     ));
 }
@@ -229,7 +229,7 @@ fn the_noise_is_estimated() {
     for (seed, noise) in [(1, 0.1), (2, 1.0), (3, 4.0), (4, 1.0)] {
         let rng = &mut rng(seed);
         let truth = Truth::draw(10, 2, 6, 1, noise, rng);
-        let model = fit(&collect(&truth, 10, 150, rng), &Exact::default(), 2).unwrap();
+        let model = fit(&collect(&truth, 10, 150, rng), &JointRidge::default(), 2).unwrap();
         ratios.push(model.noise / (noise * noise));
     }
     // 1650 labels: a standard deviation of 3.5 %.
@@ -247,11 +247,12 @@ fn the_fit_does_not_depend_on_threads() {
     let run = |threads| {
         on_threads(threads, || {
             let context = TrainContext {
-                propose: vec![0],
+                candidate_targets: vec![0],
                 ..TrainContext::default()
             };
-            let Fitted { model, folds, .. } =
-                Exact::default().fit(&collected.data, &context).unwrap();
+            let TrainResult { model, folds, .. } = JointRidge::default()
+                .fit(&collected.data, &context)
+                .unwrap();
             assert_eq!(folds.len(), TARGET_FOLDS);
             let folds: Vec<_> = folds
                 .iter()
@@ -272,11 +273,14 @@ fn the_evidence_picks_a_good_penalty() {
         let rng = &mut rng(100 + seed);
         let truth = Truth::draw(12, 2, 6, 1, 2.0, rng);
         let collected = collect(&truth, 10, 15, rng);
-        let chosen = fit(&collected, &Exact::default(), 2).unwrap().report.lambda;
+        let chosen = fit(&collected, &JointRidge::default(), 2)
+            .unwrap()
+            .report
+            .lambda;
         for (sum, step) in errors.iter_mut().zip(-5..) {
-            let oracle = Exact {
+            let oracle = JointRidge {
                 lambda: Some(chosen * 2_f64.powi(step)),
-                ..Exact::default()
+                ..JointRidge::default()
             };
             *sum += error(&fit(&collected, &oracle, 2).unwrap(), &truth);
         }
@@ -316,8 +320,8 @@ fn turning_the_inputs_turns_the_predictor() {
         let truth = Truth::draw(7, 2, 5, 1, 0.5, rng);
         let collected = collect(&truth, 8, 12, rng);
         let rotation = orthonormal(7, 7, rng);
-        let plain = fit(&collected, &Exact::default(), 2).unwrap();
-        let model = fit(&turned(&collected, &rotation), &Exact::default(), 2).unwrap();
+        let plain = fit(&collected, &JointRidge::default(), 2).unwrap();
+        let model = fit(&turned(&collected, &rotation), &JointRidge::default(), 2).unwrap();
         assert!(close(
             model.report.residual_sum_of_squares,
             plain.report.residual_sum_of_squares,
@@ -340,7 +344,9 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         targets: TargetRows::None,
         ..TrainContext::default()
     };
-    let before = Exact::default().model(&collected.data, &context).unwrap();
+    let before = JointRidge::default()
+        .model(&collected.data, &context)
+        .unwrap();
     assert_eq!(before.report.labels, 120);
     let rows = truth.rows(&unit(4, 0), 50, rng);
     collected
@@ -348,12 +354,14 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         .add(unit(4, 0), &unit(4, 0), Stage::Exploit, 1, &rows)
         .unwrap();
     collected.data.add_target_rows(0, &rows).unwrap();
-    let after = Exact::default().model(&collected.data, &context).unwrap();
+    let after = JointRidge::default()
+        .model(&collected.data, &context)
+        .unwrap();
     assert_eq!(
         serde_json::to_string(&before).unwrap(),
         serde_json::to_string(&after).unwrap()
     );
-    let all = Exact::default()
+    let all = JointRidge::default()
         .model(
             &collected.data,
             &TrainContext {
@@ -380,10 +388,12 @@ fn a_known_target_does_not_spoil_the_fit() {
     collected.target(&half, rows);
     let context = TrainContext {
         k: Some(2),
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
-    let Fitted { model, folds, .. } = Exact::default().fit(&collected.data, &context).unwrap();
+    let TrainResult { model, folds, .. } = JointRidge::default()
+        .fit(&collected.data, &context)
+        .unwrap();
     assert_eq!(folds.len(), TARGET_FOLDS);
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {

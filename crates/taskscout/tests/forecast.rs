@@ -122,7 +122,7 @@ fn inputs_that_do_not_occur_teach_nothing() {
     data.add_target("new", own.clone()).unwrap();
     data.add_target_rows(0, &truth.rows(&own, 200, rng))
         .unwrap();
-    let model = Exact::default().model(
+    let model = JointRidge::default().model(
         &data,
         &TrainContext {
             k: Some(1),

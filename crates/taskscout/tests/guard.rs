@@ -16,7 +16,9 @@ use taskscout::rng::Rng;
 use taskscout::space::Space;
 use taskscout::study::{External, Study};
 use taskscout::target::Target;
-use taskscout::train::{Choice, Exact, Fitted, PredictorKind, TrainContext, Trainer, guard};
+use taskscout::train::{
+    Choice, JointRidge, PredictorKind, TrainContext, TrainResult, Trainer, guard,
+};
 
 const D: usize = 15;
 const K: usize = 2;
@@ -38,13 +40,13 @@ fn sources(truth: &Truth, rng: &mut Rng) -> Collected {
 fn context(k: usize) -> TrainContext {
     TrainContext {
         k: Some(k),
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     }
 }
 
 fn choose(collected: &Collected, k: usize) -> taskscout::Result<Choice> {
-    let fitted = Exact::default().fit(&collected.data, &context(k))?;
+    let fitted = JointRidge::default().fit(&collected.data, &context(k))?;
     let candidates = fitted.candidates.into_iter().flatten().collect();
     guard::choose(&collected.data, 0, candidates, None)
 }
@@ -103,7 +105,9 @@ fn a_fold_left_out_is_not_seen() {
     let fit = |batch: Samples| {
         let mut collected = plain.clone();
         collected.target(&unit(P, P - 1), batch);
-        let fitted = Exact::default().fit(&collected.data, &context(K)).unwrap();
+        let fitted = JointRidge::default()
+            .fit(&collected.data, &context(K))
+            .unwrap();
         let (model, folds) = (fitted.model, fitted.folds);
         let folds: Vec<Vec<u64>> = folds
             .iter()
@@ -308,8 +312,8 @@ fn several_outputs_are_judged_together() {
 struct Silent;
 
 impl Trainer for Silent {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
-        Ok(Exact::default().model(data, context)?.into())
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+        Ok(JointRidge::default().model(data, context)?.into())
     }
 }
 
@@ -334,6 +338,6 @@ fn a_trainer_without_proposals_is_told_what_to_do() {
     }
     study.model().unwrap();
     let message = study.predictors().unwrap_err().to_string();
-    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `Fitted` by";
+    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `TrainResult` by";
     assert!(message.contains(says), "{message}");
 }

@@ -10,7 +10,7 @@ mod common;
 use common::{normals, rng};
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::rng::Rng;
-use taskscout::train::{Choice, Exact, Pooled, PredictorKind, TrainContext, Trainer, guard};
+use taskscout::train::{Choice, JointRidge, Pooled, PredictorKind, TrainContext, Trainer, guard};
 
 /// Draws of each setting.
 const DRAWS: u64 = 20;
@@ -127,7 +127,7 @@ fn world(setting: Setting, seed: u64, labelled: bool) -> (TaskData, Vec<f64>) {
 
 fn choose(oracle: &dyn Trainer, data: &TaskData) -> Choice {
     let context = TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
@@ -236,5 +236,5 @@ fn pooled_sources_do_no_harm() {
 
 #[test]
 fn a_shared_representation_does_no_harm() {
-    judge(&Exact::default(), false);
+    judge(&JointRidge::default(), false);
 }

@@ -12,8 +12,8 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOnNetwork, Predictor, PredictorKind,
-    TrainContext, Trainer, TrainerNeeds, guard,
+    Candidate, FeatureSet, JointRidge, Pooled, PooledOnNetwork, Predictor, PredictorKind,
+    TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -135,7 +135,7 @@ fn excess(predictor: &Predictor, theta: &[f64]) -> f64 {
 /// What the guard returns, and the target's own rows give.
 fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
     let context = TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
@@ -406,7 +406,7 @@ fn settings_that_do_not_fit_are_named() {
 struct Magnitude;
 
 impl Trainer for Magnitude {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
         // It must not see the target.
         assert_eq!(context.targets, taskscout::data::TargetRows::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
@@ -417,14 +417,14 @@ impl Trainer for Magnitude {
         let first = layer(Mat::from_fn(D, 2, sign));
         let last = layer(Mat::from_fn(2, 1, |_, _| 1.0));
         let mlp = Mlp::new(vec![first, last], Activation::Relu)?;
-        let model = Exact::default().model(
+        let model = JointRidge::default().model(
             data,
             &TrainContext {
                 k: Some(1),
                 ..context.clone()
             },
         )?;
-        Ok(Fitted::from(Model {
+        Ok(TrainResult::from(Model {
             representation: AnyRepresentation::Mlp(mlp),
             ..model
         }))

@@ -118,7 +118,7 @@ pub struct EstimatedQuantities {
 /// let target = data.add_target("new", vec![0.0, 0.0, 1.0])?;
 /// data.add_target_rows(target, &rows(0.3, 40, &mut rng)?)?;
 /// let context = TrainContext { k: Some(1), ..TrainContext::default() };
-/// let model = Exact::default().model(&data, &context)?;
+/// let model = JointRidge::default().model(&data, &context)?;
 ///
 /// let targets = vec![ForecastTarget::task(target, &[0.0, 0.0, 1.0], 1.0)];
 /// let forecaster = Forecaster::new(&data, &model, targets, 200, 0)?;

@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use super::exact::Factors;
+use super::joint_ridge::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;

@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Strategy, StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
-use crate::train::{Exact, Pooled, Staged, Trainer};
+use crate::train::{JointRidge, PaperTrainer, Pooled, Trainer};
 use std::sync::Arc;
 
 /// All settings of a study.
@@ -76,10 +76,10 @@ fn yes() -> bool {
 #[non_exhaustive]
 pub enum Oracle {
     /// Regularised joint least squares on statistics.
-    Exact(Exact),
+    Exact(JointRidge),
     /// The paper's: alternating minimisation to choose tasks, least squares over the last two
     /// stages in the end.
-    Mllam(Staged),
+    Mllam(PaperTrainer),
     /// Partial pooling of tasks whose features are known.
     Pooled(Pooled),
     /// An oracle from outside this crate, known to a file by its name and settings only.
@@ -91,7 +91,7 @@ pub type External = Extension<dyn Trainer>;
 
 impl Default for Oracle {
     fn default() -> Self {
-        Self::Exact(Exact::default())
+        Self::Exact(JointRidge::default())
     }
 }
 
@@ -289,7 +289,7 @@ impl StudyConfig {
             self.task_dim()
         };
         let features = match self.oracle.trainer() {
-            Ok(trainer) if !trainer.needs().wide => self.input_features.dim(),
+            Ok(trainer) if !trainer.needs().allows_k_above_features => self.input_features.dim(),
             // A wide one may exceed them; the checks of one not attached yet come with it.
             Ok(_) | Err(_) => usize::MAX,
         };

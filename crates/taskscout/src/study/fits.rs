@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::identify::{Identified, IdentifiedTarget, Misfit};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
-    Candidate, Choice, Fitted, FoldFit, Memo, TrainContext, Trainer, guard, propose,
+    Candidate, Choice, LeaveFoldOutRepresentation, TargetOnlyCache, TrainContext, TrainResult,
+    Trainer, candidates, guard,
 };
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
@@ -79,7 +80,7 @@ pub(super) struct Cache {
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     /// What was learnt from targets' rows alone.
-    memo: Memo,
+    own_rows_fits: TargetOnlyCache,
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
@@ -103,7 +104,10 @@ impl Study {
     pub(super) fn next_start(&self) -> Result<Option<model::WarmStart>> {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
-        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.needs().start {
+        if known
+            || self.data.source_rows() == 0
+            || !self.config.oracle.trainer()?.needs().warm_start
+        {
             return Ok(None);
         }
         let model = match self.model() {
@@ -156,9 +160,9 @@ impl Study {
             targets: TargetRows::All,
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
-            start: self.start_of(self.data.version()).filter(|_| !stable),
-            propose: Vec::new(),
-            memo: self.cache.memo.clone(),
+            warm_start: self.start_of(self.data.version()).filter(|_| !stable),
+            candidate_targets: Vec::new(),
+            target_only_cache: self.cache.own_rows_fits.clone(),
         }
     }
 
@@ -206,10 +210,10 @@ impl Study {
     fn choose(&self) -> Result<Vec<Choice>> {
         let trainer = self.config.oracle.trainer()?;
         let context = TrainContext {
-            propose: self.with_samples(),
+            candidate_targets: self.with_samples(),
             ..self.train_context(false)
         };
-        let Fitted {
+        let TrainResult {
             model,
             folds,
             candidates,
@@ -220,19 +224,19 @@ impl Study {
             }
             other => other?,
         };
-        if candidates.len() != context.propose.len() {
+        if candidates.len() != context.candidate_targets.len() {
             return Err(Error::State(format!(
-                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `Fitted` by `Fitted::refitting` or `Fitted::with_heads`, which propose the usual ones",
+                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `TrainResult` by `TrainResult::cross_fitted` or `TrainResult::with_heads`, which propose the usual ones",
                 self.config.oracle.name(),
                 candidates.len(),
-                context.propose.len()
+                context.candidate_targets.len()
             )));
         }
         let model = self.cached(false, || Ok(model))?;
         let identify = |target: usize, candidates: Vec<Candidate>| {
             self.beside_member(target, candidates, (&model, &folds))
         };
-        let proposed = context.propose.iter().zip(candidates);
+        let proposed = context.candidate_targets.iter().zip(candidates);
         proposed
             .map(|(&target, candidates)| {
                 let (candidates, found) = identify(target, candidates)?;
@@ -246,14 +250,15 @@ impl Study {
         &self,
         target: usize,
         mut candidates: Vec<Candidate>,
-        (model, folds): (&Model, &[FoldFit]),
+        (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
     ) -> Result<(Vec<Candidate>, Option<Identified>)> {
         // Families of tasks say more of a target whose features are known.
         if model.structure.is_hierarchical() {
             return Ok((candidates, None));
         }
         let member = |rows, phi: &AnyRepresentation| self.member(target, rows, phi, false);
-        let found = propose::identified(&self.data, target, &model.representation, folds, &member)?;
+        let found =
+            candidates::identified(&self.data, target, &model.representation, folds, &member)?;
         let (member, found) = found.unzip();
         candidates.extend(member.flatten());
         Ok((candidates, found))

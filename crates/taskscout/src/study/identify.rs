@@ -16,7 +16,7 @@ use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
-use crate::train::propose::FamilyMember;
+use crate::train::candidates::FamilyMember;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.

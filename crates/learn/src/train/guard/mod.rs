@@ -1,6 +1,6 @@
 //! The guard against negative transfer: which predictor does the target get?
 //!
-//! Trainers propose candidates ([`super::propose`]); the guard knows no trainer by name.
+//! Trainers propose candidates ([`super::candidates`]); the guard knows no trainer by name.
 //!
 //! Candidates compete on rows of the target that they have not seen. What is judged is the
 //! density that a candidate gives to the labels left out, its own variance included ([`Belief`]): held-out errors of noisy

@@ -40,9 +40,11 @@ mod tasks;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::exact::{Exact, HalfStep, check_rank};
 use super::initial::FullRidge;
-use super::{Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, task_map};
+use super::joint_ridge::{HalfStep, JointRidge, check_rank};
+use super::{
+    LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, TrainerNeeds, task_map,
+};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -106,17 +108,17 @@ struct End {
 }
 
 impl Trainer for Mllam {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let k = self.rank(data, context)?;
         let start = self.start(data, context, k)?;
         let model = self.finish(&start, data, context)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let fold = |fold| {
             let without = TrainContext {
                 k: Some(k),
-                ..context.without(fold)
+                ..context.without_fold(fold)
             };
             // The start is the optimum of the sources, so one more iteration is enough to rank
             // predictors.
@@ -128,13 +130,13 @@ impl Trainer for Mllam {
             } else {
                 self.model(data, &without)?.representation
             };
-            Ok(FoldFit {
+            Ok(LeaveFoldOutRepresentation {
                 fold,
                 representation,
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Fitted::with_heads(data, context, model, folds)
+        TrainResult::with_heads(data, context, model, folds)
     }
 
     fn needs(&self) -> TrainerNeeds {
@@ -183,7 +185,7 @@ impl Mllam {
                 let sources =
                     FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
                 let start = sources.with_targets(data, context.targets)?;
-                super::rank::choose(&Exact::default(), &problem, &start)?
+                super::rank::choose(&JointRidge::default(), &problem, &start)?
             }
         };
         check_rank(&problem, k)?;

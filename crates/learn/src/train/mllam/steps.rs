@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::super::exact::{HalfStep, solve_representation};
+use super::super::joint_ridge::{HalfStep, solve_representation};
 use super::tasks::{FitTasks, RowPart};
 use crate::error::{Error, Result};
 use crate::linalg;

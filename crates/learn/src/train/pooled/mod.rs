@@ -19,7 +19,7 @@ pub use allocation::{SourceTask, allocate};
 pub use over::PooledOnNetwork;
 
 use super::guard::{self, Candidate};
-use super::{Fitted, TrainContext, Trainer};
+use super::{TrainContext, TrainResult, Trainer};
 use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
@@ -267,7 +267,7 @@ impl Pooled {
 }
 
 impl Trainer for Pooled {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.validate(data.feature_dim())?;
         let best = self.best(data, context, self.bases(data.feature_dim()))?;
         self.fitted(data, context, self.hierarchy(data, best)?)
@@ -282,20 +282,24 @@ impl Trainer for Pooled {
         guard::check_rows(data, target)?;
         let key = (target, TargetRows::All, data.target_rows(target));
         let own = || self.own_candidate(data, target);
-        Ok(vec![context.memo.candidate(key, own)?])
+        Ok(vec![context.target_only_cache.candidate(key, own)?])
     }
 }
 
 impl Pooled {
     /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
-    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<Fitted> {
+    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<TrainResult> {
         let propose = |&target: &usize| {
             let shared = self.shared_candidate(data, &model, target)?;
             let own = self.target_only(data, context, target)?;
             Ok(shared.into_iter().chain(own).collect())
         };
-        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
-        Ok(Fitted {
+        let candidates = context
+            .candidate_targets
+            .iter()
+            .map(propose)
+            .collect::<Result<_>>()?;
+        Ok(TrainResult {
             candidates,
             ..model.into()
         })

@@ -7,7 +7,7 @@ use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
 use crate::train::guard::Candidate;
-use crate::train::{Fitted, TrainContext, Trainer, TrainerNeeds};
+use crate::train::{TrainContext, TrainResult, Trainer, TrainerNeeds};
 
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
@@ -21,7 +21,7 @@ pub struct PooledOnNetwork {
 }
 
 impl Trainer for PooledOnNetwork {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
             targets: TargetRows::None,

@@ -5,7 +5,7 @@ use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::regression::{Belief, GramRoot, RidgeSolver, least_noises};
-use crate::train::FoldFit;
+use crate::train::LeaveFoldOutRepresentation;
 use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 
 /// A kind of predictor with what it knows, one belief an output.
@@ -16,7 +16,7 @@ pub(super) fn candidates(
     data: &TaskData,
     target: usize,
     representation: &Linear,
-    folds: &[FoldFit],
+    folds: &[LeaveFoldOutRepresentation],
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
     let floors = least_noises(&everything);

@@ -8,9 +8,9 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::exact::{Exact, Fit, check_rank};
 use super::initial::FullRidge;
-use super::{Fitted, FoldFit, TrainContext, Trainer, task_map};
+use super::joint_ridge::{Fit, JointRidge, check_rank};
+use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, task_map};
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -23,12 +23,12 @@ const PENALTY_SHARE: f64 = 1e-6;
 /// Empirical risk minimisation over the last two stages, then the head of each target.
 ///
 /// ```
-/// use taskscout::train::Erm;
-/// assert_eq!(Erm::default().max_sweeps, 100);
+/// use taskscout::train::LastStageErm;
+/// assert_eq!(LastStageErm::default().max_sweeps, 100);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Erm {
+pub struct LastStageErm {
     /// Sweeps over both factors at most.
     pub max_sweeps: usize,
     /// The sweeps end when the objective falls by less than this many times the noise variance for
@@ -36,7 +36,7 @@ pub struct Erm {
     pub tolerance: f64,
 }
 
-impl Default for Erm {
+impl Default for LastStageErm {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -49,21 +49,21 @@ struct JointFit {
     notes: Vec<String>,
 }
 
-impl Trainer for Erm {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for LastStageErm {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let joint = self.joint(data, context)?;
         let shared = AnyRepresentation::from(Linear::from_basis(joint.basis.clone()));
         let model = joint.with_heads(data, context)?;
         // The targets' rows have no say in `φ`, so every fold has the same.
-        let folds = (0..TARGET_FOLDS).map(|fold| FoldFit {
+        let folds = (0..TARGET_FOLDS).map(|fold| LeaveFoldOutRepresentation {
             fold,
             representation: shared.clone(),
         });
-        Fitted::with_heads(data, context, model, folds.collect())
+        TrainResult::with_heads(data, context, model, folds.collect())
     }
 }
 
-impl Erm {
+impl LastStageErm {
     pub(super) const DEFAULT: Self = Self {
         max_sweeps: 100,
         tolerance: 5e-3,
@@ -136,11 +136,11 @@ impl Erm {
         let start = FullRidge::new(&problem)?;
         let k = match k {
             Some(k) => k,
-            None => super::rank::choose(&Exact::default(), &problem, &start)?,
+            None => super::rank::choose(&JointRidge::default(), &problem, &start)?,
         };
         check_rank(&problem, k)?;
         let factors = start.truncate(k)?;
-        let oracle = Exact {
+        let oracle = JointRidge {
             lambda: Some(PENALTY_SHARE * factors.prior_lambda(&problem, start.noise)),
             max_sweeps: self.max_sweeps,
             tolerance: self.tolerance,

@@ -1,6 +1,6 @@
 //! The candidate that is a member of the source family.
 
-use super::FoldFit;
+use super::LeaveFoldOutRepresentation;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::identify::Identified;
@@ -34,7 +34,7 @@ pub fn candidate(
     data: &TaskData,
     target: usize,
     representation: &AnyRepresentation,
-    folds: &[FoldFit],
+    folds: &[LeaveFoldOutRepresentation],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, Identified)>> {
     let Some(member) = identify(TargetRows::All, representation)? else {
