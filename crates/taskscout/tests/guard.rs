@@ -17,7 +17,7 @@ use taskscout::space::Space;
 use taskscout::study::{External, Study};
 use taskscout::target::Target;
 use taskscout::train::{
-    Choice, JointRidge, PredictorKind, TrainContext, TrainResult, Trainer, guard,
+    JointRidge, PredictorKind, StackedPredictor, TrainContext, TrainResult, Trainer, guard,
 };
 
 const D: usize = 15;
@@ -45,10 +45,10 @@ fn context(k: usize) -> TrainContext {
     }
 }
 
-fn choose(collected: &Collected, k: usize) -> taskscout::Result<Choice> {
+fn choose(collected: &Collected, k: usize) -> taskscout::Result<StackedPredictor> {
     let fitted = JointRidge::default().fit(&collected.data, &context(k))?;
     let candidates = fitted.candidates.into_iter().flatten().collect();
-    guard::choose(&collected.data, 0, candidates, None)
+    guard::stack(&collected.data, 0, candidates, None)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -70,13 +70,13 @@ fn world(seed: u64, related: bool, n: usize) -> (Collected, Vec<f64>) {
     (collected, beta)
 }
 
-fn loss(choice: &Choice, kind: PredictorKind, beta: &[f64]) -> f64 {
+fn loss(choice: &StackedPredictor, kind: PredictorKind, beta: &[f64]) -> f64 {
     let coefficients = &choice.candidate(kind).unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
 
 /// Loss of what is handed back.
-fn returned_loss(choice: &Choice, beta: &[f64]) -> f64 {
+fn returned_loss(choice: &StackedPredictor, beta: &[f64]) -> f64 {
     let coefficients = &choice.predictor().unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
@@ -262,7 +262,7 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(&collected.data, 1, Vec::new(), None).unwrap_err();
+    let error = guard::stack(&collected.data, 1, Vec::new(), None).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 

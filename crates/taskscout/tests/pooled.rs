@@ -139,7 +139,7 @@ fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
-    let choice = guard::choose(data, 0, candidates, None).unwrap();
+    let choice = guard::stack(data, 0, candidates, None).unwrap();
     let own = choice.candidate(PredictorKind::TargetOnly).unwrap();
     (choice.predictor().unwrap().clone(), own.clone())
 }

@@ -10,7 +10,7 @@ use super::family::Family;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg::{self, Cholesky};
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 
 /// Rows that the noise of the source tasks counts for.
 const NOISE_ROWS: f64 = 4.0;
@@ -130,14 +130,14 @@ impl Likelihood {
 impl Likelihood {
     /// What is known of an output's function after the rows of the target are taken in: the covariance of a
     /// member's function, and that over the members it may be, given as the covariance of its task features.
-    pub(super) fn belief(
+    pub(super) fn posterior(
         &self,
         family: &Family,
         output: usize,
         (mean_features, which): (&[f64], faer::MatRef<'_, f64>),
         rows: &Statistics,
         parameters: usize,
-    ) -> Belief {
+    ) -> LinearPosterior {
         let d = family.dim();
         let expected = family.coefficients(mean_features, output);
         let matrix = family.matrix(output);
@@ -159,11 +159,11 @@ impl Likelihood {
             }
         };
         let misfit = self.misfit(mean_features, parameters).max(1.0);
-        Belief {
+        LinearPosterior {
             mean: self.updated(&expected, rows.cross_moment(output)),
             covariance: faer::Scale(misfit) * &covariance,
             noise: family.noise() * misfit,
-            freedom: rows.count() as f64 + NOISE_ROWS,
+            degrees_of_freedom: rows.count() as f64 + NOISE_ROWS,
         }
     }
 }

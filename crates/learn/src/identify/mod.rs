@@ -65,7 +65,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
-use crate::regression::{Belief, RidgeSolver};
+use crate::regression::{LinearPosterior, RidgeSolver};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use likelihood::Likelihood;
@@ -110,7 +110,7 @@ pub struct IdentifiedTarget {
     /// The parameters, with their region.
     pub identified: Identified,
     /// What is known of each output's function.
-    pub beliefs: Vec<Belief>,
+    pub posteriors: Vec<LinearPosterior>,
 }
 
 /// What a likelihood says of a space.
@@ -218,10 +218,13 @@ impl Search<'_> {
         } = self.explore(&likelihood, region, rng)?;
         let which = spread.covariance();
         let member = (spread.mean_features.as_slice(), which.as_ref());
-        let beliefs: Vec<Belief> = (0..rows.outputs())
-            .map(|output| likelihood.belief(self.family, output, member, rows, self.space.dim()))
+        let posteriors: Vec<LinearPosterior> = (0..rows.outputs())
+            .map(|output| likelihood.posterior(self.family, output, member, rows, self.space.dim()))
             .collect();
-        let coefficients = beliefs.iter().map(|belief| belief.mean.clone()).collect();
+        let coefficients = posteriors
+            .iter()
+            .map(|posterior| posterior.mean.clone())
+            .collect();
         let occam = self.deviance(&likelihood, |land| land.occam(least, rows.count(), rng))?;
         let identified = Identified {
             task: best,
@@ -235,7 +238,7 @@ impl Search<'_> {
         };
         Ok(IdentifiedTarget {
             identified,
-            beliefs,
+            posteriors,
         })
     }
 

@@ -8,7 +8,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::belief::Belief;
+use super::linear_posterior::LinearPosterior;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -23,7 +23,8 @@ pub struct RidgeFit {
     /// The noise variance that the evidence settles on.
     pub noise: f64,
     /// Effective number of coefficients, `Σ e/(e + λ)`.
-    pub freedom: f64,
+    #[serde(rename = "freedom")]
+    pub degrees_of_freedom: f64,
     /// Logarithm of the marginal likelihood of the labels.
     pub log_evidence: f64,
 }
@@ -168,7 +169,7 @@ impl RidgeSolver {
             coefficients: linalg::apply(self.vectors.as_ref(), &scaled),
             lambda,
             noise: spectrum.noise(lambda),
-            freedom: spectrum.freedom(lambda),
+            degrees_of_freedom: spectrum.freedom(lambda),
             log_evidence: spectrum.log_evidence(lambda),
         }
     }
@@ -176,18 +177,18 @@ impl RidgeSolver {
 
 impl RidgeSolver {
     /// The fit as what is known of the function, with a noise of at least so much: its covariance is `σ² (G + λI)⁻¹`.
-    pub(crate) fn belief(&self, fit: &RidgeFit, least_noise: f64) -> Belief {
+    pub(crate) fn posterior(&self, fit: &RidgeFit, least_noise: f64) -> LinearPosterior {
         let rows = self.count as f64;
         let noise = fit.noise.max(least_noise);
         let d = self.values.len();
         let scaled = Mat::from_fn(d, d, |i, j| {
             self.vectors[(i, j)] * (noise / (self.values[j] + fit.lambda)).sqrt()
         });
-        Belief {
+        LinearPosterior {
             mean: fit.coefficients.clone(),
             covariance: linalg::product(scaled.as_ref(), scaled.transpose()),
             noise,
-            freedom: rows.max(1.0),
+            degrees_of_freedom: rows.max(1.0),
         }
     }
 }
@@ -343,7 +344,7 @@ mod tests {
                 fit.lambda
             );
             assert!((fit.coefficients[0] - r / (e + fit.lambda)).abs() < 1e-12);
-            assert!((fit.freedom - e / (e + fit.lambda)).abs() < 1e-12);
+            assert!((fit.degrees_of_freedom - e / (e + fit.lambda)).abs() < 1e-12);
             assert!((fit.noise - (s - r * r / (e + fit.lambda)) / 40.0).abs() < 1e-12 * s);
         }
     }
@@ -374,7 +375,7 @@ mod tests {
             .accumulate(&Samples::new(inputs, 4, outputs, 1).unwrap())
             .unwrap();
         let fit = ridge(&statistics, 0).unwrap();
-        assert!(fit.freedom < 1.5, "{fit:?}");
+        assert!(fit.degrees_of_freedom < 1.5, "{fit:?}");
         assert!((fit.noise - 1.0).abs() < 0.35, "{fit:?}");
     }
 
@@ -397,7 +398,7 @@ mod tests {
                     "{features} {labels}: {back} {b}"
                 );
             }
-            assert!((fit.freedom - reference.freedom).abs() < 1e-6);
+            assert!((fit.degrees_of_freedom - reference.degrees_of_freedom).abs() < 1e-6);
         }
     }
 

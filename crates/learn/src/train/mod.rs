@@ -29,7 +29,7 @@ pub use context::{
     LeaveFoldOutRepresentation, TargetOnlyCache, TargetOnlyKey, TrainContext, TrainResult,
     TrainerNeeds,
 };
-pub use guard::{Candidate, Choice, Head, Predictor, PredictorKind};
+pub use guard::{Candidate, Head, Predictor, PredictorKind, StackedPredictor};
 pub use joint_ridge::JointRidge;
 pub use last_stage_erm::LastStageErm;
 pub use mllam::Mllam;
@@ -37,7 +37,7 @@ pub use paper::PaperTrainer;
 pub use pooled::{FeatureSet, Pooled, PooledOnNetwork};
 pub use task_map::task_map;
 
-pub use crate::regression::{Belief, ProjectedStatistics, RidgeFit, ridge, ridge_map};
+pub use crate::regression::{LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_map};
 
 use crate::data::TaskData;
 use crate::error::Result;

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::identify::{Identified, IdentifiedTarget, Misfit};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
-    Candidate, Choice, LeaveFoldOutRepresentation, TargetOnlyCache, TrainContext, TrainResult,
-    Trainer, candidates, guard,
+    Candidate, LeaveFoldOutRepresentation, StackedPredictor, TargetOnlyCache, TrainContext,
+    TrainResult, Trainer, candidates, guard,
 };
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
@@ -72,8 +72,8 @@ impl<T: Clone> Derived<T> {
 /// All that was derived from the data, under its version; empty in a clone, after loading and after rows were retracted.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    choices: Derived<Arc<Vec<Choice>>>,
-    target_only: Derived<Arc<Vec<Choice>>>,
+    choices: Derived<Arc<Vec<StackedPredictor>>>,
+    target_only: Derived<Arc<Vec<StackedPredictor>>>,
     pub(super) identified: Derived<Vec<Option<Identified>>>,
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
@@ -202,12 +202,12 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn predictors(&self) -> Result<Arc<Vec<Choice>>> {
+    pub fn predictors(&self) -> Result<Arc<Vec<StackedPredictor>>> {
         let choices = &self.cache.choices;
         choices.get(self.data.version(), || self.choose().map(Arc::new))
     }
 
-    fn choose(&self) -> Result<Vec<Choice>> {
+    fn choose(&self) -> Result<Vec<StackedPredictor>> {
         let trainer = self.config.oracle.trainer()?;
         let context = TrainContext {
             candidate_targets: self.with_samples(),
@@ -240,7 +240,7 @@ impl Study {
         proposed
             .map(|(&target, candidates)| {
                 let (candidates, found) = identify(target, candidates)?;
-                guard::choose(&self.data, target, candidates, found)
+                guard::stack(&self.data, target, candidates, found)
             })
             .collect()
     }
@@ -269,7 +269,7 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn target_only(&self) -> Result<Arc<Vec<Choice>>> {
+    pub fn target_only(&self) -> Result<Arc<Vec<StackedPredictor>>> {
         let choices = &self.cache.target_only;
         choices.get(self.data.version(), || {
             self.choose_target_only("learnt from the target's own rows")
@@ -277,13 +277,13 @@ impl Study {
         })
     }
 
-    fn choose_target_only(&self, why: &str) -> Result<Vec<Choice>> {
+    fn choose_target_only(&self, why: &str) -> Result<Vec<StackedPredictor>> {
         let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
         let choose = |target| {
             let candidates = trainer.target_only(&self.data, &context, target)?;
-            Ok(Choice {
+            Ok(StackedPredictor {
                 reason: why.to_owned(),
-                ..guard::choose(&self.data, target, candidates, None)?
+                ..guard::stack(&self.data, target, candidates, None)?
             })
         };
         self.with_samples().into_iter().map(choose).collect()

@@ -92,7 +92,7 @@ impl Study {
             };
             return Ok(Some(FamilyMember {
                 identified: found.identified,
-                beliefs: found.beliefs,
+                posteriors: found.posteriors,
                 basis: None,
             }));
         }
@@ -114,7 +114,7 @@ impl Study {
         };
         Ok(Some(FamilyMember {
             identified: found.identified,
-            beliefs: found.beliefs,
+            posteriors: found.posteriors,
             basis: Some(phi.clone()),
         }))
     }

@@ -9,7 +9,7 @@ use taskscout::features::apply_row;
 use taskscout::metric::{BasisValues, FunctionValues};
 use taskscout::study::Study;
 use taskscout::train::pooled::Pool;
-use taskscout::train::{Choice, Predictor, PredictorKind};
+use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
 use taskscout_logs::Recorded;
 
 use crate::record::{RelevantTask, TargetRelevance};
@@ -22,7 +22,7 @@ pub(super) fn of(
     recorded: &Recorded,
     study: &Study,
     target: usize,
-    choice: &Choice,
+    choice: &StackedPredictor,
     all_pairs: bool,
 ) -> Result<TargetRelevance> {
     let own = recorded.targets()[target];
@@ -96,7 +96,7 @@ fn ranked(
 fn target_embedding(
     study: &Study,
     model: &taskscout::model::Model,
-    choice: &Choice,
+    choice: &StackedPredictor,
 ) -> Result<Vec<f64>> {
     let targets = study.data().targets().iter();
     let own = targets.clone().find(|target| target.name == choice.target);

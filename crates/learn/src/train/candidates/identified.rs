@@ -5,7 +5,7 @@ use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::identify::Identified;
 use crate::model::{AnyRepresentation, Representation as _};
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
 /// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
@@ -19,8 +19,8 @@ const MOST_ODDS: f64 = 40.0;
 pub struct FamilyMember {
     /// What was found.
     pub identified: Identified,
-    /// What is known of its function, one belief an output.
-    pub beliefs: Vec<Belief>,
+    /// What is known of its function, one posterior an output.
+    pub posteriors: Vec<LinearPosterior>,
     /// `φ`.
     pub basis: Option<AnyRepresentation>,
 }
@@ -54,8 +54,8 @@ pub fn candidate(
     }
     let candidate = Candidate {
         predictor: predictor(data, &member),
-        beliefs: on_features(&member).unwrap_or_default(),
-        odds: member
+        posteriors: on_features(&member).unwrap_or_default(),
+        prior_odds: member
             .identified
             .log_odds
             .exp()
@@ -68,7 +68,7 @@ pub fn candidate(
 
 fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> Result<HeldOut> {
     let unseen = under(data, target, fold, member.basis.as_ref())?;
-    let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
+    let judged = HeldOut::judge(fold, &member.posteriors, &unseen, 1.0)?;
     let coefficients = match &member.basis {
         None => judged.coefficients,
         Some(AnyRepresentation::Linear(linear)) => {
@@ -98,14 +98,14 @@ fn under(
 }
 
 /// What is known of the member on the features, where no network stands between.
-fn on_features(member: &FamilyMember) -> Option<Vec<Belief>> {
+fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
     match &member.basis {
-        None => Some(member.beliefs.clone()),
+        None => Some(member.posteriors.clone()),
         Some(AnyRepresentation::Linear(linear)) => Some(
             member
-                .beliefs
+                .posteriors
                 .iter()
-                .map(|belief| belief.mapped(linear.matrix()))
+                .map(|posterior| posterior.mapped(linear.matrix()))
                 .collect(),
         ),
         Some(_) => None,

@@ -4,12 +4,12 @@
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::{Belief, GramRoot, RidgeSolver, least_noises};
+use crate::regression::{GramRoot, LinearPosterior, RidgeSolver, least_noises};
 use crate::train::LeaveFoldOutRepresentation;
 use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 
-/// A kind of predictor with what it knows, one belief an output.
-type KindFit = (PredictorKind, Vec<Belief>);
+/// A kind of predictor with what it knows, one posterior an output.
+type KindFit = (PredictorKind, Vec<LinearPosterior>);
 
 /// All candidates for a target, with how they do on folds left out.
 pub(super) fn candidates(
@@ -22,15 +22,18 @@ pub(super) fn candidates(
     let floors = least_noises(&everything);
     let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation, &floors)?
         .into_iter()
-        .map(|(kind, beliefs)| Candidate {
+        .map(|(kind, posteriors)| Candidate {
             predictor: Predictor {
                 kind,
-                coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+                coefficients: posteriors
+                    .iter()
+                    .map(|posterior| posterior.mean.clone())
+                    .collect(),
                 head: None,
                 held_out: None,
             },
-            beliefs,
-            odds: kind.odds(),
+            posteriors,
+            prior_odds: kind.prior_odds(),
             held_out: Vec::new(),
         })
         .collect();
@@ -49,9 +52,9 @@ pub(super) fn candidates(
             let roots: Vec<GramRoot> = (0..unseen.outputs())
                 .map(|output| GramRoot::of(unseen, output))
                 .collect();
-            for (candidate, (_, beliefs)) in candidates.iter_mut().zip(fitted) {
+            for (candidate, (_, posteriors)) in candidates.iter_mut().zip(fitted) {
                 let rows = (unseen, roots.as_slice());
-                let judged = HeldOut::judge_on(fit.fold, &beliefs, rows, 1.0)?;
+                let judged = HeldOut::judge_on(fit.fold, &posteriors, rows, 1.0)?;
                 candidate.held_out.push(judged);
             }
         }
@@ -75,11 +78,13 @@ fn fit_candidates(
     for (output, &floor) in floors.iter().enumerate() {
         let square = rows.sum_of_squares(output);
         let own = solver.fit(rows.cross_moment(output), square);
-        alone.push(solver.belief(&own, floor));
+        alone.push(solver.posterior(&own, floor));
         let head = small.fit(projected.cross_moment(output), square);
-        let transfer = Belief {
+        let transfer = LinearPosterior {
             mean: representation.coefficients(&head.coefficients),
-            ..small.belief(&head, floor).mapped(representation.matrix())
+            ..small
+                .posterior(&head, floor)
+                .mapped(representation.matrix())
         };
         corrected.push(add_residual((rows, output), &solver, &transfer, floor));
         shared.push(transfer);
@@ -95,9 +100,9 @@ fn fit_candidates(
 fn add_residual(
     (rows, output): (&Statistics, usize),
     solver: &RidgeSolver,
-    transfer: &Belief,
+    transfer: &LinearPosterior,
     floor: f64,
-) -> Belief {
+) -> LinearPosterior {
     let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
     crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
     left.iter_mut()
@@ -107,16 +112,16 @@ fn add_residual(
         .residual_sum_of_squares(output, &transfer.mean)
         .max(0.0);
     let residual = solver.fit(&left, square);
-    let belief = solver.belief(&residual, floor);
-    Belief {
+    let posterior = solver.posterior(&residual, floor);
+    LinearPosterior {
         mean: transfer
             .mean
             .iter()
             .zip(&residual.coefficients)
             .map(|(a, b)| a + b)
             .collect(),
-        covariance: belief.covariance + &transfer.covariance,
-        noise: belief.noise,
-        freedom: belief.freedom,
+        covariance: posterior.covariance + &transfer.covariance,
+        noise: posterior.noise,
+        degrees_of_freedom: posterior.degrees_of_freedom,
     }
 }

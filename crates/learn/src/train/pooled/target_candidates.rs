@@ -5,7 +5,7 @@ use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{FunctionBasis, Pool, row_weight};
 use crate::model::Representation as _;
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
 
 /// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
@@ -20,7 +20,7 @@ const LEAST_ROWS: f64 = 2.0;
 
 /// What a pool makes of a target's rows, and how it does on folds left out.
 struct Learnt {
-    belief: Belief,
+    posterior: LinearPosterior,
     /// How probable it is that the target is like the source tasks.
     alike: f64,
     held_out: Vec<HeldOut>,
@@ -67,9 +67,9 @@ impl Pooled {
                 ..judged
             };
             let candidate = Candidate {
-                predictor: unpick(data, pool, &learnt.belief.mean),
-                beliefs: Vec::new(),
-                odds: odds(learnt.alike),
+                predictor: unpick(data, pool, &learnt.posterior.mean),
+                posteriors: Vec::new(),
+                prior_odds: odds(learnt.alike),
                 held_out: learnt.held_out.into_iter().map(unplaced).collect(),
             };
             return Ok(Some(candidate));
@@ -129,7 +129,7 @@ impl Pooled {
         });
         let learnt = Learnt {
             held_out: held_out.collect::<Result<_>>()?,
-            belief: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
+            posterior: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
             alike: 0.0,
         };
         Ok(learnt.placed(&basis.columns, data.feature_dim()))
@@ -141,7 +141,7 @@ impl Learnt {
     fn placed(self, columns: &[usize], d: usize) -> Self {
         let judged = self.held_out.iter();
         Self {
-            belief: self.belief.placed(columns, d),
+            posterior: self.posterior.placed(columns, d),
             held_out: judged.map(|one| placed(one, columns, d)).collect(),
             ..self
         }
@@ -152,12 +152,12 @@ impl Learnt {
         Candidate {
             predictor: Predictor {
                 kind,
-                coefficients: vec![self.belief.mean.clone()],
+                coefficients: vec![self.posterior.mean.clone()],
                 head: None,
                 held_out: None,
             },
-            beliefs: vec![self.belief],
-            odds,
+            posteriors: vec![self.posterior],
+            prior_odds: odds,
             held_out: self.held_out,
         }
     }
@@ -184,7 +184,7 @@ fn learn(
     let updated = prior.updated(&rows, 0, weights)?.into_iter();
     let mut ways: Vec<Learnt> = updated
         .map(|updated| Learnt {
-            belief: updated.belief,
+            posterior: updated.posterior,
             alike: updated.alike,
             held_out: Vec::with_capacity(folds.len()),
         })
@@ -195,7 +195,7 @@ fn learn(
         let unseen = pool.target_statistics(data, target, |at| at == fold)?;
         let rest = pool.target_statistics(data, target, |at| at != fold && seen.includes(at))?;
         for (way, updated) in ways.iter_mut().zip(prior.updated(&rest, 0, weights)?) {
-            let judged = HeldOut::judge(fold, &[updated.belief], &unseen, counted)?;
+            let judged = HeldOut::judge(fold, &[updated.posterior], &unseen, counted)?;
             way.held_out.push(judged);
         }
         left_out.push(unseen);
@@ -212,9 +212,11 @@ fn blend<'a>(
     let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
     let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
     let shared = || shares.iter().copied().zip(ways);
-    let parts: Vec<(f64, &Belief)> = shared().map(|(share, way)| (share, &way.belief)).collect();
+    let parts: Vec<(f64, &LinearPosterior)> = shared()
+        .map(|(share, way)| (share, &way.posterior))
+        .collect();
     Ok(Learnt {
-        belief: Belief::mean_of(&parts),
+        posterior: LinearPosterior::mean_of(&parts),
         alike: shared().map(|(share, way)| share * way.alike).sum(),
         held_out,
     })
@@ -253,11 +255,11 @@ pub(super) fn together(by_output: Vec<Candidate>) -> Option<Candidate> {
         if let (Some(head), Some(other)) = (&mut all.predictor.head, one.predictor.head) {
             head.coefficients.extend(other.coefficients);
         }
-        all.beliefs.extend(one.beliefs);
-        all.odds = all.odds.min(one.odds);
+        all.posteriors.extend(one.posteriors);
+        all.prior_odds = all.prior_odds.min(one.prior_odds);
         for (fold, other) in all.held_out.iter_mut().zip(one.held_out) {
             fold.log_density += other.log_density;
-            fold.squares += other.squares;
+            fold.sum_of_squared_errors += other.sum_of_squared_errors;
             fold.variances.extend(other.variances);
             fold.coefficients.extend(other.coefficients);
         }
