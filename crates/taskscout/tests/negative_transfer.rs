@@ -11,7 +11,7 @@ use common::{normals, rng};
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    JointRidge, Pooled, PredictorKind, StackedPredictor, TrainContext, Trainer, guard,
+    JointRidge, PartialPooling, PredictorKind, StackedPredictor, TrainContext, Trainer, guard,
 };
 
 /// Draws of each setting.
@@ -228,9 +228,9 @@ fn judge(oracle: &dyn Trainer, labelled: bool) {
 #[test]
 fn pooled_sources_do_no_harm() {
     judge(
-        &Pooled {
+        &PartialPooling {
             groups: GROUPS.to_vec(),
-            ..Pooled::default()
+            ..PartialPooling::default()
         },
         true,
     );

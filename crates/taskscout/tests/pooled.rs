@@ -12,8 +12,8 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, FeatureSet, JointRidge, Pooled, PooledOnNetwork, Predictor, PredictorKind,
-    TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
+    Candidate, FeatureSet, JointRidge, PartialPooling, PartialPoolingOnNetwork, Predictor,
+    PredictorKind, TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -22,10 +22,10 @@ const D: usize = 13;
 const NOISE: f64 = 0.3;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 
-fn oracle() -> Pooled {
-    Pooled {
+fn oracle() -> PartialPooling {
+    PartialPooling {
         groups: GROUPS.to_vec(),
-        ..Pooled::default()
+        ..PartialPooling::default()
     }
 }
 
@@ -237,7 +237,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
         name: name.into(),
         groups: groups.to_vec(),
     };
-    let oracle = Pooled {
+    let oracle = PartialPooling {
         sets: vec![set("the constant", &[0]), set("what matters", &[0, 1])],
         ..oracle()
     };
@@ -247,7 +247,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
     let model = oracle.model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.report.notes, ["learnt on what matters"]);
     assert_eq!(
-        model.structure.pools()[0].columns(),
+        model.structure.hierarchical_models()[0].feature_columns(),
         Some([0, 1, 2, 3, 4].as_slice())
     );
     for candidate in [
@@ -298,9 +298,9 @@ fn odd_data_break_nothing() {
         ("huge", &|x| 1e60 * x[1]),
         ("tiny", &|x| 1e-60 * x[1]),
     ];
-    let oracle = Pooled {
+    let oracle = PartialPooling {
         groups: vec![1, 2],
-        ..Pooled::default()
+        ..PartialPooling::default()
     };
     for (name, label) in labels {
         for counts in [vec![], vec![1], vec![200], vec![200, 1, 200, 2, 200]] {
@@ -372,18 +372,18 @@ fn settings_that_do_not_fit_are_named() {
             name: "odd".into(),
             groups: groups.to_vec(),
         };
-        Pooled {
+        PartialPooling {
             sets: vec![set],
             ..oracle()
         }
     };
-    let counting = |effective_rows| Pooled {
+    let counting = |effective_rows| PartialPooling {
         effective_rows,
         ..oracle()
     };
     for (oracle, expected) in [
         (
-            Pooled {
+            PartialPooling {
                 groups: vec![1, 2],
                 ..oracle()
             },
@@ -458,7 +458,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .unwrap();
     }
     data.add_target_rows(0, &bent(0.5, 8, rng)).unwrap();
-    let over = PooledOnNetwork {
+    let over = PartialPoolingOnNetwork {
         pooled: oracle(),
         network: Arc::new(Magnitude),
     };
@@ -497,13 +497,15 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         .predictor;
     assert!(error(&with) < 1.5 * NOISE * NOISE, "{}", error(&with));
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
-    let values = model.structure.pools()[0].values(features).unwrap();
+    let values = model.structure.hierarchical_models()[0]
+        .basis_values(features)
+        .unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
 }
 
 #[test]
 fn effective_rows_are_read_by_their_word_and_written_by_their_old_key() {
-    let read = |text: &str| serde_json::from_str::<Pooled>(text).unwrap();
+    let read = |text: &str| serde_json::from_str::<PartialPooling>(text).unwrap();
     let new = read(r#"{"effective_rows": 80.0}"#);
     assert_eq!(new, read(r#"{"worth": 80.0}"#));
     let written = serde_json::to_value(&new).unwrap();

@@ -13,7 +13,7 @@ use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
 use taskscout::task::Task;
-use taskscout::train::{Pooled, PredictorKind, StackedPredictor};
+use taskscout::train::{PartialPooling, PredictorKind, StackedPredictor};
 
 const D: usize = 4;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -44,9 +44,9 @@ fn config(targets: Vec<Target>) -> StudyConfig {
     let strategy = StrategyConfig::new(StrategyKind::Related);
     StudyConfig {
         task_features: FeatureMap::monomials(3, powers.map(|row| row.to_vec()).to_vec()).unwrap(),
-        oracle: Oracle::Pooled(Pooled {
+        oracle: Oracle::Pooled(PartialPooling {
             groups: vec![1, 3],
-            ..Pooled::default()
+            ..PartialPooling::default()
         }),
         seed: 3,
         ..StudyConfig::new(

@@ -13,7 +13,7 @@ mod tests;
 use faer::Mat;
 
 use self::explanation::{Departure, ExplainedRows, Explanation, SCALE_TAILS, SPREADS, log_tail};
-use super::component::{Component, Posterior};
+use super::component::{CoefficientPosterior, Component};
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::regression::{GramRoot, LinearPosterior};
@@ -40,9 +40,9 @@ const NOISE_ROWS: f64 = 4.0;
 
 /// The prior of a task's coefficients, learnt from the source tasks related to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Prior {
+pub struct TargetPrior {
     /// What the source tasks have in common.
-    pub(crate) common: Posterior,
+    pub(crate) common: CoefficientPosterior,
     /// Variances of what is a task's own, as among the source tasks.
     pub(crate) own: Vec<f64>,
     /// Variances of a free departure that changes labels by one in the mean square, all groups of features
@@ -68,7 +68,7 @@ impl Departure {
     }
 }
 
-impl Prior {
+impl TargetPrior {
     pub(crate) fn of(component: &Component, shared: &[f64], unshared: &[f64]) -> Self {
         let mut common = component.common(shared);
         // A task feature that no source task has: nothing is known of what it does.
@@ -273,7 +273,7 @@ impl Sum {
     }
 
     /// The mean, for so many rows.
-    fn updated(self, prior: &Prior, rows: f64) -> Updated {
+    fn updated(self, prior: &TargetPrior, rows: f64) -> Updated {
         let (d, step) = (self.step.len(), &self.step);
         let mut covariance = self.spread + faer::Scale(self.all) * &prior.common.covariance;
         let Departure { own, free } = self.departure;

@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Pool;
+use crate::hierarchy::HierarchicalModel;
 use crate::linalg;
 pub use crate::representation::{
     Activation, AnyRepresentation, CustomRepresentation, Layer, Linear, Mlp, Representation,
@@ -155,18 +155,18 @@ pub enum Structure {
     #[default]
     #[serde(rename = "factored")]
     Bilinear,
-    /// Families of tasks that share task features, and what each task has of its own: one pool an output.
-    Hierarchical(Vec<Pool>),
+    /// Families of tasks that share task features, and what each task has of its own: one hierarchical model an output.
+    Hierarchical(Vec<HierarchicalModel>),
     /// A network or a user's own `φ` and a linear task map.
     Network,
 }
 
 impl Structure {
-    /// The families of tasks, one pool an output; none where the structure is another.
+    /// The families of tasks, one hierarchical model an output; none where the structure is another.
     #[must_use]
-    pub fn pools(&self) -> &[Pool] {
+    pub fn hierarchical_models(&self) -> &[HierarchicalModel] {
         match self {
-            Self::Hierarchical(pools) => pools,
+            Self::Hierarchical(models) => models,
             Self::Bilinear | Self::Network => &[],
         }
     }

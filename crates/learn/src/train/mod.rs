@@ -6,7 +6,7 @@
 //! | [`Mllam`] | alternating minimisation with a head for every task |
 //! | [`LastStageErm`] | joint least squares over the last two stages, then the target's head |
 //! | [`PaperTrainer`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
-//! | [`Pooled`] | partial pooling of tasks whose features are known |
+//! | [`PartialPooling`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
 //! | [`candidates`] | ways to predict a target, with how they do on rows left out |
@@ -21,7 +21,7 @@ mod joint_ridge;
 mod last_stage_erm;
 mod mllam;
 mod paper;
-pub mod pooled;
+pub mod partial_pooling;
 mod rank;
 mod task_map;
 
@@ -34,7 +34,7 @@ pub use joint_ridge::JointRidge;
 pub use last_stage_erm::LastStageErm;
 pub use mllam::Mllam;
 pub use paper::PaperTrainer;
-pub use pooled::{FeatureSet, Pooled, PooledOnNetwork};
+pub use partial_pooling::{FeatureSet, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
 pub use crate::regression::{LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_map};

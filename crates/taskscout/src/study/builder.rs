@@ -243,8 +243,8 @@ impl From<crate::train::JointRidge> for Oracle {
     }
 }
 
-impl From<crate::train::Pooled> for Oracle {
-    fn from(pooled: crate::train::Pooled) -> Self {
+impl From<crate::train::PartialPooling> for Oracle {
+    fn from(pooled: crate::train::PartialPooling) -> Self {
         Self::Pooled(pooled)
     }
 }

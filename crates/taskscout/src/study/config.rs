@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Strategy, StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
-use crate::train::{JointRidge, PaperTrainer, Pooled, Trainer};
+use crate::train::{JointRidge, PaperTrainer, PartialPooling, Trainer};
 use std::sync::Arc;
 
 /// All settings of a study.
@@ -81,7 +81,7 @@ pub enum Oracle {
     /// stages in the end.
     Mllam(PaperTrainer),
     /// Partial pooling of tasks whose features are known.
-    Pooled(Pooled),
+    Pooled(PartialPooling),
     /// An oracle from outside this crate, known to a file by its name and settings only.
     External(External),
 }

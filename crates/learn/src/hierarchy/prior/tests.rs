@@ -16,13 +16,13 @@ fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
     (0..n).map(|_| StandardNormal.sample(rng)).collect()
 }
 
-fn prior(rng: &mut Rng) -> Prior {
+fn prior(rng: &mut Rng) -> TargetPrior {
     let root = Mat::from_fn(D, D, |_, _| {
         let value: f64 = StandardNormal.sample(rng);
         0.3 * value
     });
-    Prior {
-        common: Posterior {
+    TargetPrior {
+        common: CoefficientPosterior {
             mean: normals(D, rng),
             covariance: linalg::product(root.as_ref(), root.transpose()),
         },
@@ -47,7 +47,7 @@ fn rows(theta: &[f64], n: usize, noise: f64, rng: &mut Rng) -> (Mat<f64>, Vec<f6
 }
 
 /// A function drawn from the prior, with factors of its parts.
-fn draw(prior: &Prior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
+fn draw(prior: &TargetPrior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
     let factor = linalg::cholesky(prior.covariance(own, free).as_ref(), "").unwrap();
     let spread = linalg::apply(factor.lower().as_ref(), &normals(D, rng));
     let mean = prior.mean().iter();

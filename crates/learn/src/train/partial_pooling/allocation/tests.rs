@@ -13,7 +13,7 @@ fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> SourceTask {
     SourceTask {
         features,
         rows,
-        left,
+        capacity: left,
     }
 }
 
@@ -67,10 +67,10 @@ proptest! {
         let found = allocate(&[], &[target], &sources, budget).unwrap();
         let related = |c: &SourceTask| c.features[0] > 0.0;
         for (n, source) in found.iter().zip(&sources) {
-            prop_assert!(*n <= source.left);
+            prop_assert!(*n <= source.capacity);
             prop_assert!(*n == 0 || related(source));
         }
-        let available: usize = sources.iter().filter(|c| related(c)).map(|c| c.left).sum();
+        let available: usize = sources.iter().filter(|c| related(c)).map(|c| c.capacity).sum();
         prop_assert_eq!(found.iter().sum::<usize>(), budget.min(available));
     }
 
@@ -157,7 +157,7 @@ fn a_target_without_features_or_kin_takes_nothing() {
     let unrelated = SourceTask {
         features: vec![0.0; 4],
         rows: 0,
-        left: 50,
+        capacity: 50,
     };
     for target in [vec![0.0; 4], task(1, 0.5, 0, 0).features] {
         let sources = [task(0, 0.3, 0, 50), unrelated.clone()];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Pooled;
+use super::PartialPooling;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
@@ -12,15 +12,15 @@ use crate::train::{TrainContext, TrainResult, Trainer, TrainerNeeds};
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
 #[derive(Debug, Clone)]
-pub struct PooledOnNetwork {
+pub struct PartialPoolingOnNetwork {
     /// How what the network gives is pooled; its groups are those of the features, and of its sets
     /// the first is used.
-    pub pooled: Pooled,
+    pub pooled: PartialPooling,
     /// The oracle of the network.
     pub network: Arc<dyn Trainer>,
 }
 
-impl Trainer for PooledOnNetwork {
+impl Trainer for PartialPoolingOnNetwork {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {

@@ -8,15 +8,15 @@
 
 mod allocation;
 mod graded;
-mod over;
+mod on_network;
 mod target_candidates;
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-pub use crate::hierarchy::{Pool, PoolTask, Posterior, Prior};
+pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
 pub use allocation::{SourceTask, allocate};
-pub use over::PooledOnNetwork;
+pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
 use super::{TrainContext, TrainResult, Trainer};
@@ -42,7 +42,7 @@ pub struct FeatureSet {
 ///
 /// ```
 /// use taskscout::data::{Samples, Stage, TaskData};
-/// use taskscout::train::{Pooled, TrainContext, Trainer as _};
+/// use taskscout::train::{PartialPooling, TrainContext, Trainer as _};
 ///
 /// // Two winds of one drone, and a third that is the target: drag grows with the wind.
 /// let mut data = TaskData::new(2, 1, 2);
@@ -55,7 +55,7 @@ pub struct FeatureSet {
 /// data.add(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
 /// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
-/// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
+/// let oracle = PartialPooling { groups: vec![1, 1], ..PartialPooling::default() };
 /// let model = oracle.model(&data, &TrainContext::default())?;
 /// let force = oracle.shared_candidate(&data, &model, 0)?;
 /// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
@@ -63,11 +63,11 @@ pub struct FeatureSet {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pooled {
+pub struct PartialPooling {
     /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
     /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
-    /// Sets of groups, each with a pool of its own; all groups if empty. Predictions are the mean over the
+    /// Sets of groups, each with a hierarchical model of its own; all groups if empty. Predictions are the mean over the
     /// sets, weighted by the densities that they give held-out rows of the targets.
     pub sets: Vec<FeatureSet>,
     /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
@@ -77,7 +77,7 @@ pub struct Pooled {
     pub effective_rows: f64,
 }
 
-impl Default for Pooled {
+impl Default for PartialPooling {
     fn default() -> Self {
         Self {
             groups: Vec::new(),
@@ -87,7 +87,7 @@ impl Default for Pooled {
     }
 }
 
-impl Pooled {
+impl PartialPooling {
     /// Checks the settings against a number of features.
     ///
     /// # Errors
@@ -165,20 +165,20 @@ impl Pooled {
         sets.iter().map(basis).collect()
     }
 
-    /// A pool an output, all on the basis that held-out rows of the targets speak for.
+    /// One hierarchical model an output, all on the basis that held-out rows of the targets speak for.
     fn best(
         &self,
         data: &TaskData,
         context: &TrainContext,
         bases: Vec<(String, FunctionBasis)>,
-    ) -> Result<(String, Vec<Pool>)> {
+    ) -> Result<(String, Vec<HierarchicalModel>)> {
         let tasks = TaskClusters::of(data, context.stages.as_deref());
         let several = bases.len() > 1;
-        let mut pools = Vec::with_capacity(bases.len());
+        let mut hierarchies = Vec::with_capacity(bases.len());
         for (name, basis) in bases {
             let fit = |output| {
                 let of_output = (basis.clone(), output);
-                Pool::fit(
+                HierarchicalModel::fit(
                     data,
                     &tasks,
                     of_output,
@@ -186,38 +186,46 @@ impl Pooled {
                     Families::OfTargets,
                 )
             };
-            let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
+            let by_output: Vec<HierarchicalModel> =
+                (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;
-            for pool in by_output.iter().filter(|_| several) {
-                density += self.held_out_density(data, pool, context.targets)?;
+            for hierarchy in by_output.iter().filter(|_| several) {
+                density += self.held_out_density(data, hierarchy, context.targets)?;
             }
             let density = if density.is_nan() {
                 f64::NEG_INFINITY
             } else {
                 density
             };
-            pools.push((density, name, by_output));
+            hierarchies.push((density, name, by_output));
         }
-        // A stable order: of pools that do as well the first one is taken.
-        pools.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        let mut pools = pools.into_iter();
-        let Some((_, name, mut best)) = pools.next() else {
+        // A stable order: of hierarchical models that do as well the first one is taken.
+        hierarchies.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let mut hierarchies = hierarchies.into_iter();
+        let Some((_, name, mut best)) = hierarchies.next() else {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
-        for (.., others) in pools {
-            for (pool, other) in best.iter_mut().zip(others) {
-                pool.others.push(other);
+        for (.., others) in hierarchies {
+            for (hierarchy, other) in best.iter_mut().zip(others) {
+                hierarchy.others.push(other);
             }
         }
         Ok((name, best))
     }
 
-    fn hierarchy(&self, data: &TaskData, (name, pools): (String, Vec<Pool>)) -> Result<Model> {
-        let Some(first) = pools.first() else {
+    fn hierarchy(
+        &self,
+        data: &TaskData,
+        (name, hierarchies): (String, Vec<HierarchicalModel>),
+    ) -> Result<Model> {
+        let Some(first) = hierarchies.first() else {
             return Err(Error::setting("outputs", "is 0: a task has at least one"));
         };
         let (d, task_dim) = (data.feature_dim(), data.task_dim());
-        let maps: Vec<Mat<f64>> = pools.iter().map(|pool| pool.map(task_dim)).collect();
+        let maps: Vec<Mat<f64>> = hierarchies
+            .iter()
+            .map(|hierarchy| hierarchy.map(task_dim))
+            .collect();
         let columns = task_dim * maps.len();
         let map = Mat::from_fn(first.basis.columns.len(), columns, |i, j| {
             maps[j / task_dim][(i, j % task_dim)]
@@ -240,8 +248,8 @@ impl Pooled {
         };
         let spectrum = linalg::svd(map.as_ref(), "what families have in common")?.s;
         let labels = data.source_rows();
-        let noises = pools.iter().map(Pool::noise);
-        let noise = noises.sum::<f64>() / pools.len() as f64;
+        let noises = hierarchies.iter().map(HierarchicalModel::noise);
+        let noise = noises.sum::<f64>() / hierarchies.len() as f64;
         Ok(Model {
             representation,
             map: TaskMap::new(map, task_dim),
@@ -261,12 +269,12 @@ impl Pooled {
                 notes: vec![format!("learnt on {name}")],
             },
             warm_start: None,
-            structure: Structure::Hierarchical(pools),
+            structure: Structure::Hierarchical(hierarchies),
         })
     }
 }
 
-impl Trainer for Pooled {
+impl Trainer for PartialPooling {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.validate(data.feature_dim())?;
         let best = self.best(data, context, self.bases(data.feature_dim()))?;
@@ -286,7 +294,7 @@ impl Trainer for Pooled {
     }
 }
 
-impl Pooled {
+impl PartialPooling {
     /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
     fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<TrainResult> {
         let propose = |&target: &usize| {
@@ -316,9 +324,9 @@ impl Pooled {
         model: &Model,
         target: usize,
     ) -> Result<Option<Candidate>> {
-        let pools = model.structure.pools().iter();
-        let by_output: Option<Vec<Candidate>> = pools
-            .map(|pool| self.shared(data, pool, target))
+        let hierarchies = model.structure.hierarchical_models().iter();
+        let by_output: Option<Vec<Candidate>> = hierarchies
+            .map(|hierarchy| self.shared(data, hierarchy, target))
             .collect::<Result<_>>()?;
         let all = by_output.and_then(target_candidates::together);
         Ok(all.map(|all| all.scored(data, target)))
