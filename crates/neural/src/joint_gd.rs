@@ -233,7 +233,7 @@ fn take_descended(
 
 impl JointGd {
     fn fit_once(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
+        let rows = Dataset::new(data, context.stages.as_deref(), context.target_rows)?;
         let trained = self.train(&rows, context)?;
         self.assemble(data, context, &rows, &trained)
     }
@@ -282,7 +282,7 @@ impl JointGd {
         if self.is_linear() {
             return Ok(None);
         }
-        let rows = Dataset::alone(data, target, context.targets)?;
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let alone = TrainContext {
             k: Some(data.outputs()),
             warm_start: None,

@@ -302,7 +302,7 @@ impl<A: Architecture> Neural<A> {
         let targets = if data.source_rows() > 0 {
             TargetRows::None
         } else {
-            context.targets
+            context.target_rows
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
         let k = Self::outputs(data, context);
@@ -324,7 +324,7 @@ impl<A: Architecture> Neural<A> {
         context: &TrainContext,
         (template, k, start): &(A::Network, usize, Point),
     ) -> Result<(AnyRepresentation, Point)> {
-        let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
+        let rows = Dataset::new(data, context.stages.as_deref(), context.target_rows)?;
         let point = self.descend(
             &rows,
             template,
@@ -416,7 +416,7 @@ impl<A: Architecture> Neural<A> {
         target: usize,
         context: &TrainContext,
     ) -> Result<Option<AnyRepresentation>> {
-        let rows = Dataset::alone(data, target, context.targets)?;
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let k = data.outputs();
         let fresh = TrainContext {
             warm_start: None,

@@ -41,7 +41,7 @@ impl NeuralAuto {
     /// Too little data.
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
         let targets = match data.source_rows() {
-            0 => context.targets,
+            0 => context.target_rows,
             _ => TargetRows::None,
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
@@ -118,7 +118,7 @@ impl NeuralAuto {
         target: usize,
         context: &TrainContext,
     ) -> Result<Option<AnyRepresentation>> {
-        let rows = Dataset::alone(data, target, context.targets)?;
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let shape = self.suited(&rows, data.outputs(), context.seed)?;
         Neural::new(shape, self.settings.clone()).alone(data, target, context)
     }

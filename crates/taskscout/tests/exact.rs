@@ -341,7 +341,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
     let context = TrainContext {
         k: Some(2),
         stages: Some(vec![Stage::WarmUp]),
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..TrainContext::default()
     };
     let before = JointRidge::default()

@@ -200,7 +200,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         ..parts
     };
     let context = TrainContext {
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..of_rank(1)
     };
     let split = parts.model(&data, &context).unwrap();
@@ -270,7 +270,7 @@ fn a_task_of_several_stages_is_one_task() {
     let rng = &mut rng(41);
     let truth = Truth::draw(10, 2, 5, 1, 0.5, rng);
     let context = TrainContext {
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..of_rank(2)
     };
     let mut once = TaskData::new(10, 1, 5).keeping_rows();

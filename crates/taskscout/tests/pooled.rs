@@ -408,7 +408,7 @@ struct Magnitude;
 impl Trainer for Magnitude {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
         // It must not see the target.
-        assert_eq!(context.targets, taskscout::data::TargetRows::None);
+        assert_eq!(context.target_rows, taskscout::data::TargetRows::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
         let layer = |weights| Layer {
             weights,

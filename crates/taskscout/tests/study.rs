@@ -11,7 +11,7 @@ mod common;
 use common::{Truth, apply, dot, on_threads, rng, unit};
 use serde_json::{Value, json};
 use taskscout::data::{Samples, Stage};
-use taskscout::metric::relevance;
+use taskscout::metric::cosine;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::strategy::{Plan, PlanItem};
@@ -557,7 +557,7 @@ fn a_known_target_is_planned_for_without_samples_of_it() {
         .filter(|item| item.stage == Stage::Exploit)
         .max_by_key(|item| item.n)
         .unwrap();
-    let cosine = relevance(&world.embedding(&exploit.task), &world.embedding(&task));
+    let cosine = cosine(&world.embedding(&exploit.task), &world.embedding(&task));
     assert!(cosine > 0.95, "{cosine}");
     let spread = vec![Target::distribution("a", scaled_identity(1.0))];
     let mut study = Study::new(with_targets(&json!({}), spread)).unwrap();
@@ -677,7 +677,7 @@ fn aware_finds_the_tasks_that_the_target_needs() {
             .filter(|item| item.stage == Stage::Exploit)
             .max_by_key(|item| item.n)
             .unwrap();
-        let cosine = relevance(&world.embedding(&exploit.task), &world.target_embedding());
+        let cosine = cosine(&world.embedding(&exploit.task), &world.target_embedding());
         assert!(cosine >= 0.95, "seed {seed}: {cosine}");
         assert!(
             exploit

@@ -78,7 +78,7 @@ pub(crate) struct Identified {
 
 impl Identified {
     /// What a report needs of what was found.
-    pub(crate) fn of(found: &taskscout::identify::Identified) -> Self {
+    pub(crate) fn of(found: &taskscout::identify::IdentifiedParameters) -> Self {
         Self {
             w: found.task.clone(),
             low: found.low.clone(),

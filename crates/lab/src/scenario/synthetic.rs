@@ -259,6 +259,6 @@ impl Judge for Truth<'_> {
 
     fn relevance(&self, target: usize, task: &[f64]) -> Option<f64> {
         let target = self.0.targets().get(target)?;
-        Some(metric::relevance(&self.0.embedding(task), target))
+        Some(metric::cosine(&self.0.embedding(task), target))
     }
 }

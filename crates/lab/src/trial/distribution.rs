@@ -1,7 +1,7 @@
 //! A target that is a distribution `ν` over the world's targets, its members, all alike.
 //!
-//! The samples are a mixed pool: each row is of a random member, and says of which. So every member has a coordinate of
-//! its own in the task features, as a single hidden target has, and the study learns all embeddings at once. Its designs
+//! The samples are a mixed pool: each row is of a random member, and says of which. So every member has a task feature of
+//! its own, as a single hidden target has, and the study learns all embeddings at once. Its designs
 //! serve `A = E_ν[c cᵀ]`, whose rank is `k*`. What is measured is the excess risk over `ν`, the mean over members of
 //! the loss of the member's own head, and beside it the loss of the mean head on the mean task.
 

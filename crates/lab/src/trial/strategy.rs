@@ -200,7 +200,7 @@ impl Course<'_> {
             predictor: Some(choice.kind.to_string()),
             relevance: exploited.and_then(|item| judge.relevance(target, &item.task)),
             tasks: count.tasks,
-            long_term_tasks: count.long_term,
+            long_term_tasks: count.above_one_percent,
             ..self.blank_row(target)
         })
     }

@@ -23,7 +23,7 @@ fn pooled_gram(data: &TaskData, context: &TrainContext) -> Result<(Mat<f64>, usi
         rows += entry.statistics.count();
     }
     for target in 0..data.targets().len() {
-        let statistics = data.target_statistics(target, context.targets)?;
+        let statistics = data.target_statistics(target, context.target_rows)?;
         gram += statistics.gram_matrix();
         rows += statistics.count();
     }

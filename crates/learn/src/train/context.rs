@@ -16,7 +16,7 @@ pub struct TrainContext {
     /// Stages whose data may be used; all if not given.
     pub stages: Option<Vec<Stage>>,
     /// Rows of the targets that may be used.
-    pub targets: TargetRows,
+    pub target_rows: TargetRows,
     /// What all random draws of the fit derive from.
     pub seed: u64,
     /// What was learnt earlier, to start from.
@@ -32,7 +32,7 @@ impl Default for TrainContext {
         Self {
             k: None,
             stages: None,
-            targets: TargetRows::All,
+            target_rows: TargetRows::All,
             seed: 0,
             warm_start: None,
             candidate_targets: Vec::new(),
@@ -52,7 +52,7 @@ impl TrainContext {
     #[must_use]
     pub fn without_fold(&self, fold: usize) -> Self {
         Self {
-            targets: TargetRows::Without(fold),
+            target_rows: TargetRows::Without(fold),
             candidate_targets: Vec::new(),
             ..self.clone()
         }

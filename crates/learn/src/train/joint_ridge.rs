@@ -274,13 +274,13 @@ impl JointRidge {
         context: &TrainContext,
     ) -> Result<Model> {
         self.check()?;
-        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         if problem.labels() == 0 {
             return Err(Error::State(
                 "training needs data: tell the study some samples first".into(),
             ));
         }
-        let start = sources.with_targets(data, context.targets)?;
+        let start = sources.with_targets(data, context.target_rows)?;
         let k = match context.k {
             Some(k) => k,
             None => super::rank::choose(self, &problem, &start)?,
@@ -293,8 +293,8 @@ impl JointRidge {
     /// The representation of one fold: so near to the optimum as the start is, one step is enough
     /// to rank predictors.
     fn fold(&self, sources: &FullRidge, data: &TaskData, context: &TrainContext) -> Result<Linear> {
-        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
-        let start = sources.with_targets(data, context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
+        let start = sources.with_targets(data, context.target_rows)?;
         let factors = start.truncate(context.k.unwrap_or(1))?;
         let lambda = self
             .lambda

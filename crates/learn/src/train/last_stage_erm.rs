@@ -167,7 +167,8 @@ impl LastStageErm {
 impl JointFit {
     /// The model with the task map, and so the targets' heads, for the finished `φ`.
     fn with_heads(self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything =
+            BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         let map = task_map::fit_any(&everything, self.basis.as_ref())?;
         let mut report = self.fit.report;
         report.condition_numbers[1] = map.condition;

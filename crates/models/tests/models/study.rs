@@ -88,7 +88,7 @@ fn a_model_knows_what_the_guard_knows() {
     // The task that is the target has the target's embedding, nearly.
     let task = model.embedding(&TARGET, 0).unwrap();
     let target = model.target_embedding(0).unwrap();
-    let cosine = taskscout::metric::relevance(&task, &target);
+    let cosine = taskscout::metric::cosine(&task, &target);
     assert!(cosine > 0.98, "{cosine}");
 }
 

@@ -8,7 +8,7 @@ use super::identify::KnownFamily;
 use super::{Forecast, Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
-use crate::identify::{Identified, IdentifiedTarget, Misfit};
+use crate::identify::{IdentifiedParameters, IdentifiedTarget, Misfit};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
     Candidate, LeaveFoldOutRepresentation, StackedPredictor, TargetOnlyCache, TrainContext,
@@ -74,7 +74,7 @@ impl<T: Clone> Derived<T> {
 pub(super) struct Cache {
     choices: Derived<Arc<Vec<StackedPredictor>>>,
     target_only: Derived<Arc<Vec<StackedPredictor>>>,
-    pub(super) identified: Derived<Vec<Option<Identified>>>,
+    pub(super) identified: Derived<Vec<Option<IdentifiedParameters>>>,
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
@@ -157,7 +157,7 @@ impl Study {
         TrainContext {
             k: self.config.k,
             stages,
-            targets: TargetRows::All,
+            target_rows: TargetRows::All,
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
             warm_start: self.start_of(self.data.version()).filter(|_| !stable),
@@ -251,7 +251,7 @@ impl Study {
         target: usize,
         mut candidates: Vec<Candidate>,
         (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
-    ) -> Result<(Vec<Candidate>, Option<Identified>)> {
+    ) -> Result<(Vec<Candidate>, Option<IdentifiedParameters>)> {
         // Families of tasks say more of a target whose features are known.
         if model.structure.is_hierarchical() {
             return Ok((candidates, None));

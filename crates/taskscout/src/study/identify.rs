@@ -7,7 +7,9 @@ use crate::data::{Stage, Statistics, TargetRows};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{Family, Identified, IdentifiedTarget, Search, is_solvable};
+use crate::identify::{
+    Family, IdentifiedParameters, IdentifiedTarget, ParameterSearch, is_solvable,
+};
 use crate::linalg;
 use crate::model::{AnyRepresentation, Model, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
@@ -29,12 +31,12 @@ impl Study {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn identify(&self) -> Result<Vec<Option<Identified>>> {
+    pub fn identify(&self) -> Result<Vec<Option<IdentifiedParameters>>> {
         let known = &self.cache.identified;
         known.get(self.data.version(), || self.find_targets())
     }
 
-    fn find_targets(&self) -> Result<Vec<Option<Identified>>> {
+    fn find_targets(&self) -> Result<Vec<Option<IdentifiedParameters>>> {
         (0..self.config.targets.len())
             .map(|target| {
                 if self.data.target_rows(target) == 0 || !self.can_identify(target) {
@@ -93,7 +95,7 @@ impl Study {
             return Ok(Some(FamilyMember {
                 identified: found.identified,
                 posteriors: found.posteriors,
-                basis: None,
+                representation: None,
             }));
         }
         if !is_solvable(phi.dim(), self.config.source_features()) {
@@ -115,12 +117,12 @@ impl Study {
         Ok(Some(FamilyMember {
             identified: found.identified,
             posteriors: found.posteriors,
-            basis: Some(phi.clone()),
+            representation: Some(phi.clone()),
         }))
     }
 
-    fn search<'a>(&'a self, family: &'a Family) -> Search<'a> {
-        Search {
+    fn search<'a>(&'a self, family: &'a Family) -> ParameterSearch<'a> {
+        ParameterSearch {
             family,
             space: &self.config.space,
             features: &self.config.task_features,
@@ -140,7 +142,7 @@ impl Study {
         &self,
         target: usize,
         stable: bool,
-        search: &Search<'_>,
+        search: &ParameterSearch<'_>,
     ) -> Result<IdentifiedTarget> {
         let key = (target, stable);
         let version = self.data.version();
@@ -260,23 +262,23 @@ impl Study {
             &[self.rounds as u64, target as u64],
         );
         let member = self.member(target, TargetRows::All, &model.representation, stable)?;
-        if let Some(member) = member.filter(|member| member.identified.belongs()) {
-            let Identified { low, high, .. } = &member.identified;
+        if let Some(member) = member.filter(|member| member.identified.supports_family()) {
+            let IdentifiedParameters { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
             let how = format!("found within ±{:.2}", 0.5 * width);
             // Only a list may be without what was found in the study's own space.
             let inside = |task: &Vec<f64>| space.count().is_none() || space.contains(task);
-            let mut draws = member.identified.draws.clone();
+            let mut draws = member.identified.posterior_samples.clone();
             draws.retain(inside);
-            let task = match (member.basis, self.family(stable)?) {
+            let task = match (member.representation, self.family(stable)?) {
                 (None, Some(family)) => {
                     let rows = self.data.target_statistics(target, TargetRows::All)?;
                     let function = &member.identified.coefficients;
-                    let search = Search {
+                    let search = ParameterSearch {
                         space,
                         ..self.search(&family)
                     };
-                    search.nearest(function, &rows, &mut rng)?
+                    search.nearest_member(function, &rows, &mut rng)?
                 }
                 _ if inside(&member.identified.task) => member.identified.task,
                 _ => self.nearest_embedding(target, model, space, &mut rng)?,

@@ -27,7 +27,7 @@ impl Study {
         }
         if self.on_features() {
             return match self.family(false)? {
-                Some(family) => Misfit::under(&family, &self.data),
+                Some(family) => Misfit::of_family(&family, &self.data),
                 None => Ok(None),
             };
         }

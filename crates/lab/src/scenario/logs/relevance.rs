@@ -170,7 +170,7 @@ impl Ground {
                 Function::Unknown => None,
                 Function::Certain(predictor) => {
                     let values = predictor.predict(view.features.as_ref())?;
-                    Some(FunctionValues::certain(values))
+                    Some(FunctionValues::exact(values))
                 }
                 Function::Posterior { mean, covariance } => {
                     let covariance = covariance.as_ref();

@@ -3,7 +3,7 @@
 use super::LeaveFoldOutRepresentation;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
-use crate::identify::Identified;
+use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::LinearPosterior;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
@@ -18,11 +18,11 @@ const MOST_ODDS: f64 = 40.0;
 #[derive(Debug, Clone)]
 pub struct FamilyMember {
     /// What was found.
-    pub identified: Identified,
+    pub identified: IdentifiedParameters,
     /// What is known of its function, one posterior an output.
     pub posteriors: Vec<LinearPosterior>,
     /// `φ`.
-    pub basis: Option<AnyRepresentation>,
+    pub representation: Option<AnyRepresentation>,
 }
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
@@ -36,7 +36,7 @@ pub fn candidate(
     representation: &AnyRepresentation,
     folds: &[LeaveFoldOutRepresentation],
     identify: Identify<'_>,
-) -> Result<Option<(Option<Candidate>, Identified)>> {
+) -> Result<Option<(Option<Candidate>, IdentifiedParameters)>> {
     let Some(member) = identify(TargetRows::All, representation)? else {
         return Ok(None);
     };
@@ -67,9 +67,9 @@ pub fn candidate(
 }
 
 fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> Result<HeldOut> {
-    let unseen = under(data, target, fold, member.basis.as_ref())?;
+    let unseen = under(data, target, fold, member.representation.as_ref())?;
     let judged = HeldOut::judge(fold, &member.posteriors, &unseen, 1.0)?;
-    let coefficients = match &member.basis {
+    let coefficients = match &member.representation {
         None => judged.coefficients,
         Some(AnyRepresentation::Linear(linear)) => {
             let on_features = |c: &Vec<f64>| linear.coefficients(c);
@@ -99,7 +99,7 @@ fn under(
 
 /// What is known of the member on the features, where no network stands between.
 fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
-    match &member.basis {
+    match &member.representation {
         None => Some(member.posteriors.clone()),
         Some(AnyRepresentation::Linear(linear)) => Some(
             member
@@ -114,7 +114,7 @@ fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
 
 fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
     let found = &member.identified.coefficients;
-    let (coefficients, head) = match &member.basis {
+    let (coefficients, head) = match &member.representation {
         None => (found.clone(), None),
         Some(AnyRepresentation::Linear(linear)) => {
             (found.iter().map(|c| linear.coefficients(c)).collect(), None)

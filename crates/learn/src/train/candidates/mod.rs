@@ -96,7 +96,7 @@ fn remembered(
     let key = (target, rows, data.target_rows(target));
     context.target_only_cache.representation(key, || {
         let own = TrainContext {
-            targets: rows,
+            target_rows: rows,
             warm_start: None,
             ..context.clone()
         };

@@ -18,7 +18,7 @@ pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::identify::Identified;
+use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::LinearPosterior;
 
@@ -145,7 +145,7 @@ pub struct StackedPredictor {
     pub weights: Vec<f64>,
     /// The target's parameters as a member of the source family, where they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identified: Option<Identified>,
+    pub identified: Option<IdentifiedParameters>,
 }
 
 impl StackedPredictor {
@@ -174,10 +174,12 @@ pub fn stack(
     data: &TaskData,
     target: usize,
     candidates: Vec<Candidate>,
-    identified: Option<Identified>,
+    identified: Option<IdentifiedParameters>,
 ) -> Result<StackedPredictor> {
     let rows = check_rows(data, target)?;
-    let belongs = identified.as_ref().is_some_and(Identified::belongs);
+    let belongs = identified
+        .as_ref()
+        .is_some_and(IdentifiedParameters::supports_family);
     let compared = stacking::weights(&candidates);
     let wanted = match &compared {
         Some(weights) => {

@@ -172,7 +172,7 @@ impl Mllam {
     fn rank(&self, data: &TaskData, context: &TrainContext) -> Result<usize> {
         self.validate()?;
         let stages = context.stages.as_deref();
-        let tasks = FitTasks::new(data, stages, context.targets)?;
+        let tasks = FitTasks::new(data, stages, context.target_rows)?;
         let problem = tasks.problem();
         if problem.labels() == 0 {
             return Err(Error::State(
@@ -184,7 +184,7 @@ impl Mllam {
             None => {
                 let sources =
                     FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
-                let start = sources.with_targets(data, context.targets)?;
+                let start = sources.with_targets(data, context.target_rows)?;
                 super::rank::choose(&JointRidge::default(), &problem, &start)?
             }
         };
@@ -195,7 +195,7 @@ impl Mllam {
     /// The optimum of the source tasks, from which all fits to the same sources go on.
     fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<AlternationStart> {
         let sources = TrainContext {
-            targets: TargetRows::None,
+            target_rows: TargetRows::None,
             ..context.clone()
         };
         let (mut tasks, _) = usable(data, &sources, k)?;
@@ -312,7 +312,8 @@ impl Mllam {
                 "{short} tasks with fewer than {k} rows said nothing of the representation"
             ));
         }
-        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything =
+            BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         let map = task_map::fit_any(&everything, end.basis.as_ref())?;
         let (noise, mut report) = report(&problem, &end)?;
         report.iterations += start.iterations;
@@ -334,7 +335,7 @@ fn usable<'a>(
     context: &TrainContext,
     k: usize,
 ) -> Result<(FitTasks<'a>, usize)> {
-    let mut tasks = FitTasks::new(data, context.stages.as_deref(), context.targets)?;
+    let mut tasks = FitTasks::new(data, context.stages.as_deref(), context.target_rows)?;
     let short = tasks.leave_out_below(k);
     Ok((tasks, short))
 }

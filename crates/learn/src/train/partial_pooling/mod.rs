@@ -190,7 +190,7 @@ impl PartialPooling {
                 (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;
             for hierarchy in by_output.iter().filter(|_| several) {
-                density += self.held_out_density(data, hierarchy, context.targets)?;
+                density += self.held_out_density(data, hierarchy, context.target_rows)?;
             }
             let density = if density.is_nan() {
                 f64::NEG_INFINITY

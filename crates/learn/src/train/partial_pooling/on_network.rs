@@ -24,7 +24,7 @@ impl Trainer for PartialPoolingOnNetwork {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
-            targets: TargetRows::None,
+            target_rows: TargetRows::None,
             ..context.clone()
         };
         let inner = self.network.model(data, &sources)?;
