@@ -89,8 +89,10 @@ mod model;
 mod onnx;
 mod parts;
 mod study;
+mod table;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
 pub use onnx::OnnxOptions;
 pub use parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty};
+pub use table::TableInputs;
