@@ -69,7 +69,7 @@
 //!         kind: PredictorKind::TargetOnly,
 //!         coefficients: vec![vec![3.0]],
 //!         head: None,
-//!         held_out: None,
+//!         held_out_error: None,
 //!     },
 //!     uncertainty: Uncertainty { basis: Basis::Features, noise: vec![0.25], roots: vec![mat![[0.0]]] },
 //!     input_scaling: Some(Affine { mean: vec![10.0], scale: vec![2.0] }),

@@ -186,7 +186,7 @@ fn statistics(study: &Study, target: usize, phi: Option<&AnyRepresentation>) -> 
 fn noise(predictor: &Predictor, model: Option<&Model>, fits: &[RidgeFit]) -> Vec<f64> {
     let own: Vec<f64> = fits.iter().map(|fit| fit.noise).collect();
     let total: f64 = own.iter().sum();
-    let Some(mean) = predictor.held_out.or(model.map(|model| model.noise)) else {
+    let Some(mean) = predictor.held_out_error.or(model.map(|model| model.noise)) else {
         return own;
     };
     own.iter()

@@ -219,7 +219,7 @@ fn take_descended(
     let shared = |candidate: &&mut Candidate| candidate.predictor.kind == PredictorKind::Shared;
     for candidate in candidates.iter_mut().filter(shared) {
         let predictor = &mut candidate.predictor;
-        match (&mut predictor.head, model.representation.linear()) {
+        match (&mut predictor.head, model.representation.as_linear()) {
             (Some(head), _) => head.coefficients.clone_from(&embeddings),
             (None, Some(linear)) => {
                 let on_features = embeddings.iter().map(|c| linear.coefficients(c));

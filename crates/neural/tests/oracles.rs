@@ -159,7 +159,7 @@ fn a_linear_network_gives_a_matrix() {
         },
     };
     let model = oracle.model(&data, &two()).unwrap();
-    assert!(model.representation.linear().is_some());
+    assert!(model.representation.as_linear().is_some());
     let own = oracle.target_only(&data, &two(), 0).unwrap();
     assert!(own.iter().all(|one| one.predictor.head.is_none()));
 }

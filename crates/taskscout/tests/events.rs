@@ -6,6 +6,7 @@
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::data::{Batch, Rows, Samples, Statistics, TargetRows};
 use taskscout::features::FeatureMap;
+use taskscout::forecast::{EstimatedQuantities, Interval};
 use taskscout::identify::{IdentifiedParameters, Misfit, MissingFeature};
 use taskscout::metric::task_count;
 use taskscout::model::{Model, WarmStart};
@@ -585,6 +586,7 @@ fn what_files_hold_keeps_its_keys() {
     );
     let candidate = &fit.candidates[0][0];
     assert_eq!(keys(candidate), "beliefs held_out odds predictor");
+    assert_eq!(keys(&candidate.predictor), "coefficients held_out kind");
     assert_eq!(
         keys(&candidate.held_out[0]),
         "coefficients fold log_density squares variances"
@@ -634,4 +636,13 @@ fn what_run_folders_hold_keeps_its_keys() {
         remedies: vec![missing],
     };
     assert_eq!(keys(&misfit), "blur expected noise remedies residual tasks");
+    let one = Interval::of(&[1.0]);
+    let quantities = EstimatedQuantities {
+        k: 1,
+        k_star: one,
+        condition_number: one,
+        largest_l2_norm: one,
+        largest_l1_norm: one,
+    };
+    assert_eq!(keys(&quantities), "condition k k_star l1 longest");
 }

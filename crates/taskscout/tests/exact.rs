@@ -121,7 +121,7 @@ fn the_normal_form_is_orthonormal_and_ordered() {
     let rng = &mut rng(6);
     let truth = Truth::draw(7, 3, 5, 2, 0.3, rng);
     let model = fit(&collect(&truth, 8, 20, rng), &JointRidge::default(), 3).unwrap();
-    let basis = model.representation.linear().unwrap().matrix();
+    let basis = model.representation.as_linear().unwrap().matrix();
     assert!(
         relative_distance(
             (basis.transpose() * basis).as_ref(),
@@ -159,7 +159,7 @@ fn without_noise_a_vanishing_penalty_recovers_the_truth() {
             model.report.iterations
         );
         let similarity = subspace_similarity(
-            model.representation.linear().unwrap().matrix(),
+            model.representation.as_linear().unwrap().matrix(),
             truth.representation.as_ref(),
         )
         .unwrap();
@@ -176,7 +176,7 @@ fn two_outputs_trained_together_equal_the_truth() {
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.02);
     for output in 0..2 {
         let own = truth.map.as_ref().subcols(4 * output, 4);
-        let learnt = model.representation.linear().unwrap().matrix()
+        let learnt = model.representation.as_linear().unwrap().matrix()
             * model.map.matrix().subcols(4 * output, 4);
         assert!(relative_distance(learnt.as_ref(), (&truth.representation * own).as_ref()) < 0.02);
     }
@@ -256,7 +256,7 @@ fn the_fit_does_not_depend_on_threads() {
             assert_eq!(folds.len(), TARGET_FOLDS);
             let folds: Vec<_> = folds
                 .iter()
-                .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
+                .map(|fold| matrix_bits(fold.representation.as_linear().unwrap().matrix()))
                 .collect();
             (serde_json::to_string(&model).unwrap(), folds)
         })
@@ -398,7 +398,7 @@ fn a_known_target_does_not_spoil_the_fit() {
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {
         let similarity = subspace_similarity(
-            fold.representation.linear().unwrap().matrix(),
+            fold.representation.as_linear().unwrap().matrix(),
             truth.representation.as_ref(),
         )
         .unwrap();

@@ -261,7 +261,7 @@ fn outputs_and_targets_of_all_kinds_have_a_forecast() {
     }
     // The distribution's loss now, against the truth: the model's own prediction for every axis.
     let model = study.model().unwrap();
-    let fitted = model.representation.linear().unwrap().matrix() * model.map.matrix();
+    let fitted = model.representation.as_linear().unwrap().matrix() * model.map.matrix();
     let product = truth.product();
     let width = model.map.task_dim();
     let error = |output: usize, s: usize| -> f64 {
@@ -377,9 +377,13 @@ fn quantities_are_estimated_with_intervals() {
     let near = |interval: Interval, value: f64| {
         (interval.low * 0.8..interval.high * 1.25).contains(&value)
     };
-    assert!(near(found.condition, condition), "{found:?} {condition}");
     assert!(
-        found.longest.low > 0.0 && found.longest.high <= found.l1.high * 1.001,
+        near(found.condition_number, condition),
+        "{found:?} {condition}"
+    );
+    assert!(
+        found.largest_l2_norm.low > 0.0
+            && found.largest_l2_norm.high <= found.largest_l1_norm.high * 1.001,
         "{found:?}"
     );
 }

@@ -111,7 +111,7 @@ fn a_fold_left_out_is_not_seen() {
         let (model, folds) = (fitted.model, fitted.folds);
         let folds: Vec<Vec<u64>> = folds
             .iter()
-            .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
+            .map(|fold| matrix_bits(fold.representation.as_linear().unwrap().matrix()))
             .collect();
         (collected, model, folds)
     };
@@ -136,8 +136,8 @@ fn a_fold_left_out_is_not_seen() {
             spoilt[fold] |= differs[fold];
         }
         assert_ne!(
-            matrix_bits(model.representation.linear().unwrap().matrix()),
-            matrix_bits(other.representation.linear().unwrap().matrix())
+            matrix_bits(model.representation.as_linear().unwrap().matrix()),
+            matrix_bits(other.representation.as_linear().unwrap().matrix())
         );
     }
     assert_eq!(spoilt, [true; TARGET_FOLDS]);
@@ -203,7 +203,7 @@ fn held_out_errors_are_honest() {
         let (collected, beta) = world(200 + seed, true, 60);
         let choice = choose(&collected, K).unwrap();
         for candidate in &choice.candidates {
-            reported += candidate.held_out.unwrap();
+            reported += candidate.held_out_error.unwrap();
             actual += NOISE * NOISE + loss(&choice, candidate.kind, &beta);
         }
     }
@@ -234,7 +234,7 @@ fn too_few_rows_fall_back_with_a_reason() {
             choice
                 .candidates
                 .iter()
-                .all(|candidate| candidate.held_out.is_none())
+                .all(|candidate| candidate.held_out_error.is_none())
         );
         assert_eq!(
             choice.predictor().map(|predictor| predictor.kind),
@@ -247,7 +247,7 @@ fn too_few_rows_fall_back_with_a_reason() {
             .unwrap()
             .candidates
             .iter()
-            .all(|candidate| candidate.held_out.is_some())
+            .all(|candidate| candidate.held_out_error.is_some())
     );
 }
 

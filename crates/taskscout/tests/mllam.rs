@@ -33,7 +33,7 @@ fn proposing(k: usize) -> TrainContext {
 }
 
 fn basis(model: &Model) -> MatRef<'_, f64> {
-    model.representation.linear().unwrap().matrix()
+    model.representation.as_linear().unwrap().matrix()
 }
 
 /// Sine of the largest angle between the columns of two orthonormal matrices, from the part of one

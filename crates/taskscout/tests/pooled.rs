@@ -183,7 +183,7 @@ fn predictors(units: Units) -> Vec<f64> {
         .shared_candidate(&data, &model, 0)
         .unwrap()
         .unwrap();
-    let own = oracle().own_candidate(&data, 0).unwrap();
+    let own = oracle().target_only_candidate(&data, 0).unwrap();
     [shared, own]
         .map(|one| one.predictor.coefficients[0].clone())
         .concat()
@@ -252,7 +252,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
     );
     for candidate in [
         oracle.shared_candidate(&data, &model, 0).unwrap().unwrap(),
-        oracle.own_candidate(&data, 0).unwrap(),
+        oracle.target_only_candidate(&data, 0).unwrap(),
     ] {
         let predictor = candidate.predictor;
         assert!(
@@ -327,7 +327,7 @@ fn odd_data_break_nothing() {
                 let shared = shared.unwrap_or_else(|error| panic!("{place}: {error}"));
                 assert_eq!(shared.is_some(), !counts.is_empty(), "{place}");
                 assert!(oracle.shared_candidate(&data, &model, 1).unwrap().is_none());
-                let own = oracle.own_candidate(&data, 0);
+                let own = oracle.target_only_candidate(&data, 0);
                 let own = own.unwrap_or_else(|error| panic!("{place}: {error}"));
                 let finite =
                     |one: &Candidate| one.predictor.coefficients[0].iter().all(|c| c.is_finite());

@@ -235,7 +235,7 @@ impl Synthetic {
             .collect();
         let mut features = vec![0.0; n * map.dim()];
         map.apply(&inputs, &mut features);
-        let truth = match self.representation.linear() {
+        let truth = match self.representation.as_linear() {
             Some(linear) => {
                 let coefficients = linear.coefficients(embedding);
                 let label = |row: &[f64]| row.iter().zip(&coefficients).map(|(x, b)| x * b).sum();

@@ -156,7 +156,7 @@ fn predicted(world: &Synthetic, tasks: &[(Vec<f64>, f64)], had: &[usize]) -> Res
 /// The loss of the target's head on the representation that was learnt, by least squares on the target's rows.
 fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
     let model = study.model()?;
-    let Some(linear) = model.representation.linear() else {
+    let Some(linear) = model.representation.as_linear() else {
         return Err(LabError::Failure(
             "the representation is no matrix, so the law says nothing of it".into(),
         ));
@@ -172,7 +172,7 @@ fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
         kind: PredictorKind::Shared,
         coefficients: vec![linear.coefficients(&head)],
         head: None,
-        held_out: None,
+        held_out_error: None,
     };
     Ok(world.target_loss(&predictor)?)
 }

@@ -95,7 +95,7 @@ impl Draws {
             add_ridge(&mut sum, seen.lambda / strength);
             let solver = linalg::cholesky(sum.as_ref(), "the information about embeddings")?;
             let value = |target: &ForecastTarget| {
-                let need = seen.embed(map, target.moment.as_ref());
+                let need = seen.embed(map, target.second_moment.as_ref());
                 trace(&solver.solve(need.as_ref()))
             };
             Ok(targets.iter().map(value).collect())

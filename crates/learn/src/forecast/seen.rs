@@ -103,7 +103,7 @@ impl Seen {
     pub(super) fn need(&self, map: &Mat<f64>, targets: &[ForecastTarget]) -> Mat<f64> {
         let mut sum = Mat::zeros(self.k(), self.k());
         for target in targets {
-            sum += faer::Scale(target.share) * self.embed(map, target.moment.as_ref());
+            sum += faer::Scale(target.share) * self.embed(map, target.second_moment.as_ref());
         }
         sum
     }

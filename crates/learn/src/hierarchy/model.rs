@@ -245,7 +245,7 @@ impl HierarchicalModel {
     }
 
     /// The source tasks, family by family.
-    pub fn tasks(&self) -> impl Iterator<Item = TaskPosterior> + '_ {
+    pub fn task_posteriors(&self) -> impl Iterator<Item = TaskPosterior> + '_ {
         self.families.iter().flat_map(|family| {
             let known = family.members.iter().zip(&family.component.tasks);
             known.map(|((task, rows), posterior)| TaskPosterior {

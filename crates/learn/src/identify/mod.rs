@@ -58,7 +58,7 @@ mod posterior;
 mod walkers;
 
 pub use family::Family;
-pub use family::is_solvable;
+pub use family::is_family_solvable;
 pub use misfit::{Misfit, MissingFeature};
 use serde::{Deserialize, Serialize};
 

@@ -332,7 +332,7 @@ fn map_equations(
 ///
 /// # Errors
 /// Equations that cannot be solved.
-pub fn ridge_map(
+pub fn ridge_task_map(
     features: MatRef<'_, f64>,
     projected: &[ProjectedStatistics],
     k: usize,

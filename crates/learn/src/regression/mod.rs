@@ -11,7 +11,7 @@ pub(crate) use conjugate::CG_TOLERANCE;
 pub(crate) use conjugate::{Kronecker, Roots};
 pub(crate) use gram_root::GramRoot;
 pub(crate) use kronecker::{BilinearProblem, Observation, add_ridge};
-pub use kronecker::{ProjectedStatistics, ridge_map};
+pub use kronecker::{ProjectedStatistics, ridge_task_map};
 pub use linear_posterior::LinearPosterior;
 pub(crate) use linear_posterior::least_noises;
 pub use ridge::{RidgeFit, ridge};

@@ -58,7 +58,7 @@ impl AnyRepresentation {
 
     /// The matrix, if it is one.
     #[must_use]
-    pub fn linear(&self) -> Option<&Linear> {
+    pub fn as_linear(&self) -> Option<&Linear> {
         match self {
             Self::Linear(linear) => Some(linear),
             _ => None,

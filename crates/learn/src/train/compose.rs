@@ -43,7 +43,7 @@ impl Model {
         transformed: &TaskData,
         context: &TrainContext,
     ) -> Result<Self> {
-        let Some(linear) = self.representation.linear() else {
+        let Some(linear) = self.representation.as_linear() else {
             return Err(Error::State(
                 "the model on top of a representation must be linear".into(),
             ));

@@ -37,7 +37,9 @@ pub use paper::PaperTrainer;
 pub use partial_pooling::{FeatureSet, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
-pub use crate::regression::{LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_map};
+pub use crate::regression::{
+    LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_task_map,
+};
 
 use crate::data::TaskData;
 use crate::error::Result;

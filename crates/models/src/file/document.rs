@@ -115,7 +115,7 @@ impl Document {
             outputs: parts.outputs(),
             predictor: PredictorText {
                 kind: predictor.kind,
-                held_out: predictor.held_out,
+                held_out: predictor.held_out_error,
                 head,
             },
             representation: match representation {
@@ -162,7 +162,7 @@ impl Document {
                 kind: text.predictor.kind,
                 coefficients,
                 head,
-                held_out: text.predictor.held_out,
+                held_out_error: text.predictor.held_out,
             },
             uncertainty: Uncertainty {
                 basis: text.uncertainty,

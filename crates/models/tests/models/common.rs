@@ -171,7 +171,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
             kind: predictor,
             coefficients,
             head,
-            held_out: Some(0.25),
+            held_out_error: Some(0.25),
         },
         input_scaling,
         output_scaling,

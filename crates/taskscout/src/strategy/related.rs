@@ -14,7 +14,7 @@ use crate::linalg;
 use crate::space::Space;
 use crate::target::Target;
 use crate::task::Task;
-use crate::train::partial_pooling::{SourceTask, allocate};
+use crate::train::partial_pooling::{SourceTask, allocate_rows};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
@@ -76,7 +76,7 @@ impl Strategy for Related {
         let hierarchies =
             knowledge.map_or(&[][..], |known| known.model.structure.hierarchical_models());
         let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
-        let rows = allocate(hierarchies, context.targets, &candidates, budget)?;
+        let rows = allocate_rows(hierarchies, context.targets, &candidates, budget)?;
         // Where related tasks have nothing left, others may have.
         let rest = budget - rows.iter().sum::<usize>();
         if rest > 0 {

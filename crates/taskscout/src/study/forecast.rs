@@ -169,7 +169,9 @@ impl Study {
             {
                 let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
                 return Ok(ForecastTarget {
-                    moment: Mat::from_fn(width, width, |i, j| entry(i, j).copied().unwrap_or(0.0)),
+                    second_moment: Mat::from_fn(width, width, |i, j| {
+                        entry(i, j).copied().unwrap_or(0.0)
+                    }),
                     share,
                     index,
                 });

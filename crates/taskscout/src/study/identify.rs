@@ -8,7 +8,7 @@ use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
 use crate::identify::{
-    Family, IdentifiedParameters, IdentifiedTarget, ParameterSearch, is_solvable,
+    Family, IdentifiedParameters, IdentifiedTarget, ParameterSearch, is_family_solvable,
 };
 use crate::linalg;
 use crate::model::{AnyRepresentation, Model, Representation as _};
@@ -63,7 +63,7 @@ impl Study {
 
     /// Whether the family is small enough to be fitted on the features themselves.
     pub(super) fn on_features(&self) -> bool {
-        is_solvable(self.data.feature_dim(), self.config.source_features())
+        is_family_solvable(self.data.feature_dim(), self.config.source_features())
     }
 
     /// A target as a member of the family, from some of its rows. The family is that of the
@@ -79,7 +79,7 @@ impl Study {
         if !self.can_identify(target) {
             return Ok(None);
         }
-        let full = phi.linear().is_some() && 2 * phi.dim() >= self.config.source_features();
+        let full = phi.as_linear().is_some() && 2 * phi.dim() >= self.config.source_features();
         if full && self.on_features() {
             let Some(family) = self.family(stable)? else {
                 return Ok(None);
@@ -98,7 +98,7 @@ impl Study {
                 representation: None,
             }));
         }
-        if !is_solvable(phi.dim(), self.config.source_features()) {
+        if !is_family_solvable(phi.dim(), self.config.source_features()) {
             return Ok(None);
         }
         let under = self.data.transformed_by(phi)?;

@@ -28,7 +28,7 @@ impl Exam {
         config: &SyntheticConfig,
         representation: &AnyRepresentation,
     ) -> Result<Self> {
-        Ok(match representation.linear() {
+        Ok(match representation.as_linear() {
             Some(_) => Self::Moments {
                 second: second_moment(&config.input_features)?,
             },
@@ -58,7 +58,7 @@ impl Synthetic {
     pub(super) fn loss(&self, embedding: &[f64], predictors: &[&Predictor]) -> Result<f64> {
         match &self.exam {
             Exam::Moments { second } => {
-                let linear = self.representation.linear();
+                let linear = self.representation.as_linear();
                 let truth = linear.map_or_else(Vec::new, |phi| phi.coefficients(embedding));
                 if predictors.iter().all(|one| one.head.is_none()) {
                     let mean = mean_coefficients(predictors);
@@ -81,7 +81,11 @@ impl Synthetic {
     /// # Errors
     /// A representation of other features.
     pub fn similarity(&self, learnt: &AnyRepresentation) -> Result<f64> {
-        let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
+        let similarity = match (
+            &self.exam,
+            self.representation.as_linear(),
+            learnt.as_linear(),
+        ) {
             (_, Some(truth), Some(learnt)) => {
                 metric::subspace_similarity(learnt.matrix(), truth.matrix())?
             }

@@ -127,7 +127,7 @@ fn functions<'a>(
     (own, shared): (usize, &'a Predictor),
 ) -> Vec<Function<'a>> {
     let mut functions = vec![Function::Unknown; recorded.tasks().len()];
-    for task in hierarchy.tasks() {
+    for task in hierarchy.task_posteriors() {
         if let Some(index) = recorded.find(&task.task.id) {
             functions[index] = Function::Posterior {
                 mean: task.posterior.mean,

@@ -11,7 +11,7 @@ use super::candidate_features::{CandidateFeature, candidates};
 use super::left_out::{Change, Held, Left, LeftOutTask};
 use super::{Family, Misfit, MissingFeature};
 use crate::error::Result;
-use crate::identify::is_solvable;
+use crate::identify::is_family_solvable;
 use crate::linalg::{self, packed};
 
 /// Candidates that are added to the family, by their score.
@@ -32,7 +32,7 @@ pub(super) fn remedies(
     left: &Left,
     misfit: &Misfit,
 ) -> Result<Vec<MissingFeature>> {
-    if !is_solvable(family.dim(), family.task_features() + 1) {
+    if !is_family_solvable(family.dim(), family.task_features() + 1) {
         return Ok(Vec::new());
     }
     let scores = Scores::new(family, tasks)?;

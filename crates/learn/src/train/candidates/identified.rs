@@ -131,6 +131,6 @@ fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
         kind: PredictorKind::Identified,
         coefficients,
         head,
-        held_out: None,
+        held_out_error: None,
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn candidates(
                     .map(|posterior| posterior.mean.clone())
                     .collect(),
                 head: None,
-                held_out: None,
+                held_out_error: None,
             },
             posteriors,
             prior_odds: kind.prior_odds(),
@@ -40,7 +40,7 @@ pub(super) fn candidates(
     let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     if comparable(data, target, &held_out) {
         for fit in folds {
-            let Some(representation) = fit.representation.linear() else {
+            let Some(representation) = fit.representation.as_linear() else {
                 return Err(Error::State(
                     "an oracle gave a matrix for all rows, but another representation for a fold"
                         .into(),

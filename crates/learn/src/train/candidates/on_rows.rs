@@ -67,7 +67,7 @@ pub(super) fn candidates(
             .find(|known| known.predictor.kind == candidate.predictor.kind);
         match rival {
             // Without rows to compare on, what the oracle itself learns stands for the target.
-            Some(known) if known.predictor.held_out < candidate.predictor.held_out => {}
+            Some(known) if known.predictor.held_out_error < candidate.predictor.held_out_error => {}
             Some(known) => *known = candidate,
             None => out.push(candidate),
         }
@@ -219,6 +219,6 @@ fn unstack(kind: PredictorKind, candidate: &[LinearPosterior], stack: &Stack<'_>
         kind,
         coefficients: cut(0..stack.features),
         head,
-        held_out: None,
+        held_out_error: None,
     }
 }

@@ -108,7 +108,8 @@ impl Candidate {
             .map(|one| one.sum_of_squared_errors)
             .sum();
         let known = if total.is_nan() { f64::INFINITY } else { total };
-        self.predictor.held_out = Some(known.max(ROUNDING * label_squares) / labels.max(1) as f64);
+        self.predictor.held_out_error =
+            Some(known.max(ROUNDING * label_squares) / labels.max(1) as f64);
         self
     }
 

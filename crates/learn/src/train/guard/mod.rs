@@ -82,7 +82,8 @@ pub struct Predictor {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
     /// Mean squared error on held-out rows of the target, where there are enough rows.
-    pub held_out: Option<f64>,
+    #[serde(rename = "held_out")]
+    pub held_out_error: Option<f64>,
 }
 
 /// A representation with a linear head of a target's own.

@@ -85,7 +85,7 @@ pub(super) fn mean(candidates: &[Candidate], weights: &[f64], lead: usize) -> Op
         kind: first.kind,
         coefficients,
         head,
-        held_out: first.held_out,
+        held_out_error: first.held_out_error,
     })
 }
 
@@ -167,7 +167,8 @@ fn left_over(
 
 /// The reason in words.
 pub(super) fn reason(candidates: &[Candidate], weights: &[f64], lead: usize) -> String {
-    let rows = |candidate: &Candidate| -> f64 { candidate.predictor.held_out.unwrap_or(f64::NAN) };
+    let rows =
+        |candidate: &Candidate| -> f64 { candidate.predictor.held_out_error.unwrap_or(f64::NAN) };
     let shares: Vec<String> = candidates
         .iter()
         .zip(weights)

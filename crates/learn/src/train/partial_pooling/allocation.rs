@@ -57,7 +57,7 @@ pub struct SourceTask {
 /// How a budget serves the targets best: rows for each source task, fewer than the budget where related tasks
 /// have no more left. `hierarchies` are what has been learnt so far, one an output; without any, tasks are taken to be as
 /// alike as their features.
-pub fn allocate(
+pub fn allocate_rows(
     hierarchies: &[HierarchicalModel],
     targets: &[Vec<f64>],
     sources: &[SourceTask],

@@ -15,7 +15,7 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
-pub use allocation::{SourceTask, allocate};
+pub use allocation::{SourceTask, allocate_rows};
 pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
@@ -289,7 +289,7 @@ impl Trainer for PartialPooling {
     ) -> Result<Vec<Candidate>> {
         guard::check_rows(data, target)?;
         let key = (target, TargetRows::All, data.target_rows(target));
-        let own = || self.own_candidate(data, target);
+        let own = || self.target_only_candidate(data, target);
         Ok(vec![context.target_only_cache.candidate(key, own)?])
     }
 }
@@ -336,7 +336,7 @@ impl PartialPooling {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+    pub fn target_only_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
         let outputs = 0..data.outputs();
         let by_output = outputs.map(|output| self.own(data, target, output));
         let all = target_candidates::together(by_output.collect::<Result<_>>()?);

@@ -154,7 +154,7 @@ impl Learnt {
                 kind,
                 coefficients: vec![self.posterior.mean.clone()],
                 head: None,
-                held_out: None,
+                held_out_error: None,
             },
             posteriors: vec![self.posterior],
             prior_odds: odds,
@@ -288,6 +288,6 @@ fn unpick(data: &TaskData, hierarchy: &HierarchicalModel, learnt: &[f64]) -> Pre
             representation: phi.clone(),
             coefficients: vec![on_network],
         }),
-        held_out: None,
+        held_out_error: None,
     }
 }
