@@ -29,7 +29,7 @@
 //! }
 //! let context = TrainContext { k: Some(1), ..TrainContext::default() };
 //! let model = Mllam::default().model(&data, &context)?;
-//! let phi = model.representation.linear().unwrap().matrix();
+//! let phi = model.representation.as_linear().unwrap().matrix();
 //! assert!((phi[(0, 0)] + phi[(2, 0)]).abs() < 1e-6 && phi[(1, 0)].abs() < 1e-6);
 //! # Ok::<(), taskscout::Error>(())
 //! ```
