@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(circle(&one_way), None);
         let round = uses(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]);
         assert_eq!(circle(&round).unwrap(), ["b", "c", "b"]);
-        let text = "use crate::model::Phi;\n// crate::comment\nfn f() { crate::data::g() }\n#[cfg(test)]\nmod tests {\n use crate::late::X;\n}";
+        let text = "use crate::model::AnyRepresentation;\n// crate::comment\nfn f() { crate::data::g() }\n#[cfg(test)]\nmod tests {\n use crate::late::X;\n}";
         let found: Vec<String> = named(text).into_iter().collect();
         assert_eq!(found, ["data", "model"]);
     }

@@ -1,12 +1,10 @@
-//! What commands write: to the terminal, and to files of some format.
+//! What commands write to the terminal.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use taskscout_io::tables::{Column, visible_lines, write_csv, write_parquet};
-use taskscout_lab::memory::Need;
+use taskscout_io::tables::visible_lines;
 
 use crate::error::{CliError, Result};
 
@@ -26,9 +24,6 @@ fn without_bar(write: impl FnOnce()) {
         None => write(),
     }
 }
-
-/// Writes columns to a file.
-pub(crate) type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
 
 /// Prints to standard output.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -52,37 +47,4 @@ pub(crate) fn tell(line: &str) {
     without_bar(|| {
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     });
-}
-
-/// Tells a need of memory that is large.
-pub(crate) fn tell_if_large(need: &Need) {
-    if let Some(note) = need.note() {
-        tell(&note);
-    }
-}
-
-/// Refuses to replace a file that is there unless it may be.
-pub(crate) fn check_free(path: &Path, force: bool) -> Result<()> {
-    if path.exists() && !force {
-        return Err(CliError::Input(format!(
-            "{} is there already: give --force to replace it, or another --out",
-            path.display()
-        )));
-    }
-    Ok(())
-}
-
-/// How to write a table, by the ending of its file.
-pub(crate) fn writer(out: &Path) -> Result<Write> {
-    let ending = out
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
-        Some("csv") => Ok(|path, columns| write_csv(path, columns)),
-        Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
-        _ => Err(CliError::Input(format!(
-            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
-            out.display()
-        ))),
-    }
 }

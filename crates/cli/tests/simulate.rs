@@ -54,7 +54,7 @@ fn still_air(inputs: usize) -> SavedModel {
             kind: PredictorKind::TargetOnly,
             coefficients: vec![vec![-0.625, -0.0625]],
             head: None,
-            held_out: None,
+            held_out_error: None,
         },
         uncertainty: Uncertainty {
             basis: Basis::Features,

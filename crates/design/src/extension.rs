@@ -13,10 +13,10 @@ use crate::error::{Error, Result};
 /// ```
 /// use std::sync::Arc;
 /// use taskscout::study::{External, Oracle};
-/// use taskscout::train::Exact;
-/// let oracle = Oracle::External(External::new("stiff", &(), Arc::new(Exact {
+/// use taskscout::train::JointRidge;
+/// let oracle = Oracle::External(External::new("stiff", &(), Arc::new(JointRidge {
 ///     lambda: Some(10.0),
-///     ..Exact::default()
+///     ..JointRidge::default()
 /// }))?);
 /// assert_eq!(oracle.name(), "stiff");
 /// # Ok::<(), taskscout::Error>(())

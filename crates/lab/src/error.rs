@@ -163,7 +163,9 @@ impl From<taskscout_models::Error> for LabError {
     fn from(error: taskscout_models::Error) -> Self {
         match error {
             taskscout_models::Error::Library(error) => error.into(),
-            taskscout_models::Error::Write(_) => Self::Failure(error.to_string()),
+            taskscout_models::Error::Write(_) | taskscout_models::Error::Json(_) => {
+                Self::Failure(error.to_string())
+            }
             _ => Self::Input(error.to_string()),
         }
     }

@@ -21,8 +21,8 @@
 //!
 //! A `scenario` says what an experiment is about, where its rows come from, how it is judged and presented;
 //! `config` reads files, `prepare` checks, `trial` runs, `folder` keeps and `publish` writes tables, figures and
-//! the report. Modules use those before them in this list, never the other way round. [`plan`] stands apart: a
-//! plan of collection outside of any experiment.
+//! the report. Modules use those before them in this list, never the other way round. [`plan`] and [`simulate`]
+//! stand apart: a plan of collection, and worlds on their own, outside of any experiment.
 
 // Whoever watches is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -31,6 +31,7 @@ mod all;
 mod config;
 pub mod error;
 mod experiment;
+pub mod files;
 mod folder;
 mod known_truth;
 pub mod memory;
@@ -46,6 +47,7 @@ mod record;
 mod run_input;
 mod scenario;
 mod schedule;
+pub mod simulate;
 mod strategy_run;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use taskscout::study::Study;
-use taskscout::train::Choice;
+use taskscout::train::StackedPredictor;
 use taskscout_models::{Affine, Names, SavedModel};
 
 use crate::error::{LabError, Result};
@@ -23,7 +23,12 @@ pub(crate) struct Origin<'a> {
 }
 
 /// Saves the predictor that the guard chose last for a target.
-pub(crate) fn save(path: &Path, study: &Study, choice: &Choice, origin: Origin<'_>) -> Result<()> {
+pub(crate) fn save(
+    path: &Path,
+    study: &Study,
+    choice: &StackedPredictor,
+    origin: Origin<'_>,
+) -> Result<()> {
     let mut parts = SavedModel::from_study(study, choice, origin.experiment)?.into_parts();
     parts.provenance.strategy = origin.contender.to_string();
     parts.input_scaling = origin.scaling.map(|scaling| Affine {

@@ -11,8 +11,8 @@ use crate::linalg;
 
 pub use functions::{BasisValues, FunctionValues};
 
-/// Share of the source samples that makes a task a long-term one.
-const LONG_TERM_SHARE: f64 = 0.01;
+/// Share of the source samples above which tasks are counted apart.
+const ONE_PERCENT: f64 = 0.01;
 
 /// How much of a true subspace an estimate catches, direction by direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -85,10 +85,10 @@ pub fn function_similarity(
 /// Cosine between two embeddings of the same length: how relevant a source task is to a target.
 ///
 /// ```
-/// assert!((taskscout::metric::relevance(&[1.0, 0.0], &[1.0, 1.0]) - 0.5_f64.sqrt()).abs() < 1e-12);
+/// assert!((taskscout::metric::cosine(&[1.0, 0.0], &[1.0, 1.0]) - 0.5_f64.sqrt()).abs() < 1e-12);
 /// ```
 #[must_use]
-pub fn relevance(embedding: &[f64], target: &[f64]) -> f64 {
+pub fn cosine(embedding: &[f64], target: &[f64]) -> f64 {
     linalg::cosine(embedding, target)
 }
 
@@ -110,16 +110,17 @@ pub struct TaskCount {
     /// Distinct source tasks.
     pub tasks: usize,
     /// Those holding at least 1 % of the source samples so far.
-    pub long_term: usize,
+    #[serde(rename = "long_term")]
+    pub above_one_percent: usize,
 }
 
 /// Counts the source tasks of a study.
 #[must_use]
 pub fn task_count(data: &TaskData) -> TaskCount {
     let rows = data.rows_by_task();
-    let enough = LONG_TERM_SHARE * data.source_rows() as f64;
+    let enough = ONE_PERCENT * data.source_rows() as f64;
     TaskCount {
         tasks: rows.len(),
-        long_term: rows.iter().filter(|(_, n)| *n as f64 >= enough).count(),
+        above_one_percent: rows.iter().filter(|(_, n)| *n as f64 >= enough).count(),
     }
 }

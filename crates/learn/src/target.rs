@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 /// use taskscout::target::Target;
 /// let hidden = Target::unknown("tomorrow's wind");
 /// let known = Target::known("3.7 m/s", vec![3.7]).with_weight(2.0);
-/// assert!(hidden.has_own_coordinate() && !known.has_own_coordinate());
+/// assert!(hidden.has_own_task_feature() && !known.has_own_task_feature());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Raw")]
@@ -29,7 +29,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TargetKind {
-    /// Nothing: it gets a coordinate of its own, learnt from its samples alone.
+    /// Nothing: it gets a task feature of its own, learnt from its samples alone.
     Unknown,
     /// Its parameters `w`.
     Known {
@@ -37,9 +37,11 @@ pub enum TargetKind {
         task: Vec<f64>,
     },
     /// A distribution over tasks, by its second moment `E[ψ ψᵀ]` in task features.
-    SecondMoment {
-        /// The rows of the moment matrix.
-        moment: Vec<Vec<f64>>,
+    #[serde(rename = "second-moment")]
+    Distribution {
+        /// The rows of the second moment.
+        #[serde(rename = "moment")]
+        second_moment: Vec<Vec<f64>>,
     },
 }
 
@@ -74,7 +76,9 @@ impl TryFrom<Raw> for Target {
         let kind = match (raw.kind, raw.task, raw.moment) {
             (RawKind::Unknown, None, None) => TargetKind::Unknown,
             (RawKind::Known, Some(task), None) => TargetKind::Known { task },
-            (RawKind::SecondMoment, None, Some(moment)) => TargetKind::SecondMoment { moment },
+            (RawKind::SecondMoment, None, Some(second_moment)) => {
+                TargetKind::Distribution { second_moment }
+            }
             _ => {
                 return Err(Error::setting(
                     format!("targets.{}", raw.name),
@@ -111,13 +115,13 @@ impl Target {
         }
     }
 
-    /// A distribution over tasks.
+    /// A distribution over tasks, by its second moment `E[ψ ψᵀ]` in task features.
     #[must_use]
-    pub fn second_moment(name: &str, moment: Vec<Vec<f64>>) -> Self {
+    pub fn distribution(name: &str, second_moment: Vec<Vec<f64>>) -> Self {
         Self {
             name: name.to_owned(),
             weight: 1.0,
-            kind: TargetKind::SecondMoment { moment },
+            kind: TargetKind::Distribution { second_moment },
         }
     }
 
@@ -128,9 +132,9 @@ impl Target {
         self
     }
 
-    /// Whether it has a coordinate of its own in the task features.
+    /// Whether it has a task feature of its own.
     #[must_use]
-    pub fn has_own_coordinate(&self) -> bool {
+    pub fn has_own_task_feature(&self) -> bool {
         matches!(self.kind, TargetKind::Unknown)
     }
 
@@ -142,7 +146,7 @@ impl Target {
     /// Whether it can have samples: a distribution has none.
     #[must_use]
     pub fn has_samples(&self) -> bool {
-        !matches!(self.kind, TargetKind::SecondMoment { .. })
+        !matches!(self.kind, TargetKind::Distribution { .. })
     }
 
     /// Checks the target against the number of parameters and of features of a task.
@@ -160,7 +164,9 @@ impl Target {
                 Error::check_length(&format!("target `{name}`"), parameters, task.len())?;
                 Error::check_finite(task, |i| format!("target `{name}`, parameter {i}"))
             }
-            TargetKind::SecondMoment { moment } => {
+            TargetKind::Distribution {
+                second_moment: moment,
+            } => {
                 Error::check_length(
                     &format!("the second moment of target `{name}`"),
                     features,

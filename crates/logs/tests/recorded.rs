@@ -152,7 +152,7 @@ fn constant(value: f64) -> Predictor {
         // The third input is a constant, and so zero: a label cannot hang on it.
         coefficients: vec![vec![value, 0.0, 1e9]],
         head: None,
-        held_out: None,
+        held_out_error: None,
     }
 }
 

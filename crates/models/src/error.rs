@@ -16,6 +16,15 @@ pub enum Error {
         /// The operating system's reason.
         source: std::io::Error,
     },
+    /// A table has other columns than a model takes.
+    #[error("{0}")]
+    Columns(String),
+    /// A table cannot be read or written.
+    #[error(transparent)]
+    Table(#[from] taskscout_io::tables::Error),
+    /// Predictions cannot be written as JSON.
+    #[error("cannot write the predictions: {0}")]
+    Json(#[source] serde_json::Error),
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] taskscout_io::files::WriteError),

@@ -69,7 +69,7 @@
 //!         kind: PredictorKind::TargetOnly,
 //!         coefficients: vec![vec![3.0]],
 //!         head: None,
-//!         held_out: None,
+//!         held_out_error: None,
 //!     },
 //!     uncertainty: Uncertainty { basis: Basis::Features, noise: vec![0.25], roots: vec![mat![[0.0]]] },
 //!     input_scaling: Some(Affine { mean: vec![10.0], scale: vec![2.0] }),
@@ -89,8 +89,10 @@ mod model;
 mod onnx;
 mod parts;
 mod study;
+mod table;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
 pub use onnx::OnnxOptions;
 pub use parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty};
+pub use table::TableInputs;

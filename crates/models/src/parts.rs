@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::model::{Phi, Representation as _, TaskMap};
+use taskscout::model::{AnyRepresentation, Representation as _, TaskMap};
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::train::Predictor;
 
@@ -16,7 +16,7 @@ pub struct Parts {
     /// `ψ_X`, the features of an input.
     pub input_features: FeatureMap,
     /// The shared representation `φ`, where one was learnt.
-    pub representation: Option<Phi>,
+    pub representation: Option<AnyRepresentation>,
     /// The predictor that the guard chose for the target.
     pub predictor: Predictor,
     /// How far its predictions can be trusted.
@@ -84,7 +84,7 @@ pub struct Tasks {
     pub features: FeatureMap,
     /// `B`, in the coordinates of the shared representation.
     pub map: TaskMap,
-    /// The target's own task features, targets' own coordinates included.
+    /// The target's own task features, targets' own task features included.
     pub target: Vec<f64>,
     /// Where source tasks lie.
     pub space: Option<Space>,
@@ -123,7 +123,7 @@ impl Parts {
     }
 
     /// The representation that errors are linear in; none if those are the features.
-    pub(crate) fn basis(&self) -> Option<&Phi> {
+    pub(crate) fn basis(&self) -> Option<&AnyRepresentation> {
         match self.uncertainty.basis {
             Basis::Features => None,
             Basis::Representation => {
@@ -355,12 +355,15 @@ fn check_map(map: &FeatureMap) -> Result<()> {
     }
 }
 
-fn check_phi(phi: &Phi, place: &'static str, d: usize) -> Result<()> {
-    if !matches!(phi, Phi::Linear(_) | Phi::Mlp(_)) {
+fn check_phi(phi: &AnyRepresentation, place: &'static str, d: usize) -> Result<()> {
+    if !matches!(
+        phi,
+        AnyRepresentation::Linear(_) | AnyRepresentation::Mlp(_)
+    ) {
         return Err(Error::CustomRepresentation { place });
     }
     check_fit(place, phi.input_dim(), "the feature map gives", d)?;
-    if let Phi::Linear(linear) = phi {
+    if let AnyRepresentation::Linear(linear) = phi {
         check_matrix(linear.matrix(), place)?;
     }
     Ok(())

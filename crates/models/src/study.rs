@@ -2,7 +2,7 @@
 //!
 //! Where predictors are linear in the features, the guard says how well the coefficients of what it hands back are
 //! known, the variance of each candidate and among them included, and its noise covers what was seen on held-out rows
-//! of the target ([`taskscout::train::Belief`]). Few rows tell little of the noise: standard deviations are those of the t
+//! of the target ([`taskscout::train::LinearPosterior`]). Few rows tell little of the noise: standard deviations are those of the t
 //! distribution that this leaves.
 //!
 //! Where a network stands between, the coefficients on it are a ridge fit with covariance `σ²(G + λI)⁻¹`, and `σ²` is
@@ -13,9 +13,11 @@ use faer::{Mat, Par, Side};
 use std::sync::Arc;
 use taskscout::data::{Statistics, TargetRows};
 use taskscout::features::FeatureMap;
-use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::study::Study;
-use taskscout::train::{Belief, Choice, Predictor, PredictorKind, RidgeFit, ridge};
+use taskscout::train::{
+    LinearPosterior, Predictor, PredictorKind, RidgeFit, StackedPredictor, ridge,
+};
 
 use crate::error::{Error, Result};
 use crate::model::SavedModel;
@@ -28,7 +30,7 @@ impl SavedModel {
     /// # Errors
     /// A choice that is not of this study, or feature maps or representations that a file cannot
     /// hold. A task map under features of the user's own is left out.
-    pub fn from_study(study: &Study, choice: &Choice, name: &str) -> Result<Self> {
+    pub fn from_study(study: &Study, choice: &StackedPredictor, name: &str) -> Result<Self> {
         let (config, data) = (study.config(), study.data());
         let missing = |what: String| Error::Absent(format!("{what}: give a choice of this study"));
         let target = config
@@ -41,7 +43,7 @@ impl SavedModel {
             .ok_or_else(|| missing(format!("there is no {} candidate", choice.kind)))?;
         let model = learnt(study, choice)?;
         let representation = model.as_ref().map(|model| model.representation.clone());
-        let uncertainty = match known(&choice.beliefs) {
+        let uncertainty = match known(&choice.posteriors) {
             Some(known) => known?,
             None => {
                 let lead = choice.candidate(choice.kind).unwrap_or(predictor);
@@ -88,7 +90,7 @@ impl SavedModel {
 }
 
 /// The model of everything told, unless nothing but the target could be learnt from.
-fn learnt(study: &Study, choice: &Choice) -> Result<Option<Arc<Model>>> {
+fn learnt(study: &Study, choice: &StackedPredictor) -> Result<Option<Arc<Model>>> {
     let alone = choice.kind == PredictorKind::TargetOnly;
     if alone && study.data().source_rows() == 0 {
         return Ok(None);
@@ -100,20 +102,20 @@ fn learnt(study: &Study, choice: &Choice) -> Result<Option<Arc<Model>>> {
 }
 
 /// The uncertainty that the guard knows, if it does.
-fn known(beliefs: &[Belief]) -> Option<Result<Uncertainty>> {
-    if beliefs.is_empty() {
+fn known(posteriors: &[LinearPosterior]) -> Option<Result<Uncertainty>> {
+    if posteriors.is_empty() {
         return None;
     }
-    let roots = beliefs.iter().map(|belief| {
-        let factor = belief.spread();
-        root(&belief.covariance).map(|root| faer::Scale(factor.sqrt()) * &root)
+    let roots = posteriors.iter().map(|posterior| {
+        let factor = posterior.t_variance_factor();
+        root(&posterior.covariance).map(|root| faer::Scale(factor.sqrt()) * &root)
     });
     Some(roots.collect::<Result<_>>().map(|roots| {
         Uncertainty {
             basis: Basis::Features,
-            noise: beliefs
+            noise: posteriors
                 .iter()
-                .map(|belief| belief.noise * belief.spread())
+                .map(|posterior| posterior.noise * posterior.t_variance_factor())
                 .collect(),
             roots,
         }
@@ -166,7 +168,7 @@ fn uncertainty(
 }
 
 /// The target's statistics on features, or under a representation.
-fn statistics(study: &Study, target: usize, phi: Option<&Phi>) -> Result<Statistics> {
+fn statistics(study: &Study, target: usize, phi: Option<&AnyRepresentation>) -> Result<Statistics> {
     let data = study.data();
     let Some(phi) = phi else {
         return Ok(data.target_statistics(target, TargetRows::All)?);
@@ -184,7 +186,7 @@ fn statistics(study: &Study, target: usize, phi: Option<&Phi>) -> Result<Statist
 fn noise(predictor: &Predictor, model: Option<&Model>, fits: &[RidgeFit]) -> Vec<f64> {
     let own: Vec<f64> = fits.iter().map(|fit| fit.noise).collect();
     let total: f64 = own.iter().sum();
-    let Some(mean) = predictor.held_out.or(model.map(|model| model.noise)) else {
+    let Some(mean) = predictor.held_out_error.or(model.map(|model| model.noise)) else {
         return own;
     };
     own.iter()

@@ -312,7 +312,7 @@ fn descend(
     };
     let context = TrainContext {
         k: case.widths.last().copied(),
-        start: Some(Arc::clone(start)),
+        warm_start: Some(Arc::clone(start)),
         ..TrainContext::default()
     };
     Ok(black_box(oracle.model(black_box(&rows.data), &context)?))
@@ -323,7 +323,7 @@ fn same_losses(rows: &Rows, start: &Arc<WarmStart>, case: &Case, torch: &mut Num
     let theirs = torch.result()?;
     let ours = descend(rows, start, case, rows.len(), SAME_STEPS)?
         .report
-        .trace;
+        .objective_history;
     let agree = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() <= SAME;
     if ours.len() == theirs.len() && ours.iter().zip(&theirs).all(agree) {
         return Ok(());

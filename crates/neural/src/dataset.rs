@@ -162,7 +162,7 @@ fn seen(folds: &[Rows], targets: TargetRows) -> Vec<&Rows> {
     folds
         .iter()
         .enumerate()
-        .filter(|(fold, _)| targets.sees(*fold))
+        .filter(|(fold, _)| targets.includes(*fold))
         .map(|(_, rows)| rows)
         .collect()
 }

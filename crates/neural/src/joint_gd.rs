@@ -4,10 +4,13 @@ use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLDS, TaskData};
-use taskscout::model::{FitReport, Model, Phi, Representation as _, TaskMap, WarmStart};
+use taskscout::model::{
+    AnyRepresentation, FitReport, Model, Representation as _, TaskMap, WarmStart,
+};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{
-    Candidate, Fitted, FoldFit, PredictorKind, TrainContext, Trainer, TrainerNeeds, propose,
+    Candidate, LeaveFoldOutRepresentation, PredictorKind, TrainContext, TrainResult, Trainer,
+    TrainerNeeds, candidates,
 };
 use taskscout::{Error, Result};
 
@@ -48,7 +51,11 @@ impl JointGd {
         self.network.hidden.is_empty() && !self.network.bias
     }
 
-    fn train(&self, rows: &Dataset, context: &TrainContext) -> Result<(DescentRun, Phi, usize)> {
+    fn train(
+        &self,
+        rows: &Dataset,
+        context: &TrainContext,
+    ) -> Result<(DescentRun, AnyRepresentation, usize)> {
         self.validate()?;
         let Some(k) = context.k else {
             return Err(Error::setting(
@@ -56,7 +63,7 @@ impl JointGd {
                 "is not given: joint descent cannot choose it, so give it or use another oracle",
             ));
         };
-        let known = context.start.as_deref().and_then(|start| {
+        let known = context.warm_start.as_deref().and_then(|start| {
             let same =
                 start.representation.dim() == k && start.representation.input_dim() == rows.inputs;
             let network = self
@@ -103,7 +110,7 @@ impl JointGd {
         data: &TaskData,
         context: &TrainContext,
         rows: &Dataset,
-        (course, phi, k): &(DescentRun, Phi, usize),
+        (course, phi, k): &(DescentRun, AnyRepresentation, usize),
     ) -> Result<Model> {
         let (p, m) = (rows.features.ncols(), rows.outputs);
         // Rows of the flat map are outputs × k.
@@ -126,13 +133,13 @@ impl JointGd {
             iterations: course.steps,
             converged: course.stopped_early || course.has_settled(),
             objective: residual,
-            residual,
+            residual_sum_of_squares: residual,
             lambda: self.descent.weight_decay * labels as f64,
-            freedom,
-            evidence: -0.5 * (labels as f64 * noise.ln() + freedom * (labels as f64).ln()),
-            conditions: [f64::NAN; 2],
+            degrees_of_freedom: freedom,
+            log_evidence: -0.5 * (labels as f64 * noise.ln() + freedom * (labels as f64).ln()),
+            condition_numbers: [f64::NAN; 2],
             labels,
-            trace: course.losses.clone(),
+            objective_history: course.losses.clone(),
             notes,
         };
         let start = WarmStart {
@@ -140,7 +147,9 @@ impl JointGd {
             map: Some(TaskMap::new(map.clone(), p)),
         };
         let linear = match phi {
-            Phi::Mlp(mlp) if self.is_linear() => Some(mlp.layers()[0].weights.clone()),
+            AnyRepresentation::Mlp(mlp) if self.is_linear() => {
+                Some(mlp.layers()[0].weights.clone())
+            }
             _ => None,
         };
         let model = match linear {
@@ -148,27 +157,30 @@ impl JointGd {
             None => {
                 let unit = Mat::<f64>::identity(*k, *k);
                 let inner = Model::from_factors(unit.as_ref(), map.as_ref(), p, noise, report)?;
-                Model::through(phi, inner, &data.under(phi)?, context)?
+                inner.composed_with(phi, &data.transformed_by(phi)?, context)?
             }
         };
         Ok(Model {
-            start: Some(start),
+            warm_start: Some(start),
             ..model
         })
     }
 }
 
 impl Trainer for JointGd {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let model = self.fit_once(data, context)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let folds = self.folds(data, context, model.dim())?;
-        let mut fitted = Fitted::beside_networks(data, context, (model, folds), &alone)?;
+        let mut fitted =
+            TrainResult::with_heads_and_target_networks(data, context, (model, folds), &alone)?;
         if self.descent.head == TargetHead::Descended {
-            for (&target, candidates) in context.propose.iter().zip(&mut fitted.candidates) {
+            for (&target, candidates) in
+                context.candidate_targets.iter().zip(&mut fitted.candidates)
+            {
                 take_descended(data, &fitted.model, target, candidates)?;
             }
         }
@@ -177,7 +189,7 @@ impl Trainer for JointGd {
 
     fn needs(&self) -> TrainerNeeds {
         TrainerNeeds {
-            wide: !self.network.hidden.is_empty(),
+            allows_k_above_features: !self.network.hidden.is_empty(),
             ..TrainerNeeds::NETWORK
         }
     }
@@ -189,7 +201,7 @@ impl Trainer for JointGd {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        propose::target_only_with(data, context, target, &alone)
+        candidates::target_only_or_network(data, context, target, &alone)
     }
 }
 
@@ -207,7 +219,7 @@ fn take_descended(
     let shared = |candidate: &&mut Candidate| candidate.predictor.kind == PredictorKind::Shared;
     for candidate in candidates.iter_mut().filter(shared) {
         let predictor = &mut candidate.predictor;
-        match (&mut predictor.head, model.representation.linear()) {
+        match (&mut predictor.head, model.representation.as_linear()) {
             (Some(head), _) => head.coefficients.clone_from(&embeddings),
             (None, Some(linear)) => {
                 let on_features = embeddings.iter().map(|c| linear.coefficients(c));
@@ -221,13 +233,18 @@ fn take_descended(
 
 impl JointGd {
     fn fit_once(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
+        let rows = Dataset::new(data, context.stages.as_deref(), context.target_rows)?;
         let trained = self.train(&rows, context)?;
         self.assemble(data, context, &rows, &trained)
     }
 
     /// Representations without folds of the targets' rows, as many as give enough rows to compare on.
-    fn folds(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<Vec<FoldFit>> {
+    fn folds(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        k: usize,
+    ) -> Result<Vec<LeaveFoldOutRepresentation>> {
         let smallest = |fold: usize| {
             data.targets()
                 .iter()
@@ -240,10 +257,10 @@ impl JointGd {
             // From scratch: the start has seen all rows of the targets.
             let without = TrainContext {
                 k: Some(k),
-                start: None,
-                ..context.without(fold)
+                warm_start: None,
+                ..context.without_fold(fold)
             };
-            folds.push(FoldFit {
+            folds.push(LeaveFoldOutRepresentation {
                 fold,
                 representation: self.fit_once(data, &without)?.representation,
             });
@@ -256,14 +273,19 @@ impl JointGd {
     }
 
     /// A representation learnt from the rows of one target alone.
-    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
+    fn alone(
+        &self,
+        data: &TaskData,
+        target: usize,
+        context: &TrainContext,
+    ) -> Result<Option<AnyRepresentation>> {
         if self.is_linear() {
             return Ok(None);
         }
-        let rows = Dataset::alone(data, target, context.targets)?;
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let alone = TrainContext {
             k: Some(data.outputs()),
-            start: None,
+            warm_start: None,
             ..context.clone()
         };
         let (_, phi, _) = self.train(&rows, &alone)?;

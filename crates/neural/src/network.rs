@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use faer::{Mat, MatRef};
-use taskscout::model::Phi;
+use taskscout::model::AnyRepresentation;
 use taskscout::rng::Rng;
 use taskscout::{Error, Result};
 
@@ -61,10 +61,10 @@ pub trait Architecture: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// Weights that are not finite.
-    fn representation(&self, network: &Self::Network) -> Result<Phi>;
+    fn representation(&self, network: &Self::Network) -> Result<AnyRepresentation>;
 
     /// A network to go on from, if the representation came from this architecture.
-    fn restore(&self, phi: &Phi) -> Option<Self::Network>;
+    fn restore(&self, phi: &AnyRepresentation) -> Option<Self::Network>;
 }
 
 /// Whether a network gives as many numbers as it should.

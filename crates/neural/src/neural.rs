@@ -2,10 +2,13 @@
 
 use rayon::prelude::*;
 use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
-use taskscout::model::{Model, Phi, Representation as _, WarmStart};
+use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::propose::{self, TargetOnlyRepresentation};
-use taskscout::train::{Candidate, Exact, Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds};
+use taskscout::train::candidates::{self, TargetOnlyRepresentation};
+use taskscout::train::{
+    Candidate, JointRidge, LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer,
+    TrainerNeeds,
+};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -131,7 +134,7 @@ impl<A: Architecture> Neural<A> {
     ) -> Result<(A::Network, Point)> {
         let scales = rows.scales();
         let known = context
-            .start
+            .warm_start
             .as_deref()
             .map(|start| &start.representation)
             .filter(|phi| phi.dim() == k && phi.input_dim() == rows.inputs)
@@ -272,17 +275,22 @@ impl<A: Architecture> Neural<A> {
         })
     }
 
-    fn phi(&self, template: &A::Network, point: &Point) -> Result<Phi> {
+    fn phi(&self, template: &A::Network, point: &Point) -> Result<AnyRepresentation> {
         let narrow: Vec<f32> = point.theta.iter().map(|&value| value as f32).collect();
         self.architecture
             .representation(&template.with_parameters(&narrow))
     }
 
     /// The model on top of a trained network: last layer and heads by exact least squares.
-    fn on_top(&self, data: &TaskData, context: &TrainContext, phi: &Phi) -> Result<Model> {
-        let under = data.under(phi)?;
-        let model = Exact::default().model(&under, context)?;
-        Model::through(phi, model, &under, context)
+    fn on_top(
+        &self,
+        data: &TaskData,
+        context: &TrainContext,
+        phi: &AnyRepresentation,
+    ) -> Result<Model> {
+        let transformed = data.transformed_by(phi)?;
+        let model = JointRidge::default().model(&transformed, context)?;
+        model.composed_with(phi, &transformed, context)
     }
 
     /// Learns from the sources, which everything else starts from.
@@ -294,7 +302,7 @@ impl<A: Architecture> Neural<A> {
         let targets = if data.source_rows() > 0 {
             TargetRows::None
         } else {
-            context.targets
+            context.target_rows
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
         let k = Self::outputs(data, context);
@@ -315,8 +323,8 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         context: &TrainContext,
         (template, k, start): &(A::Network, usize, Point),
-    ) -> Result<(Phi, Point)> {
-        let rows = Dataset::new(data, context.stages.as_deref(), context.targets)?;
+    ) -> Result<(AnyRepresentation, Point)> {
+        let rows = Dataset::new(data, context.stages.as_deref(), context.target_rows)?;
         let point = self.descend(
             &rows,
             template,
@@ -337,9 +345,9 @@ impl<A: Architecture> Neural<A> {
         let mut model = self.on_top(data, context, &phi)?;
         model.report.iterations = point.steps;
         model.report.converged = point.converged;
-        model.report.trace = point.trace;
+        model.report.objective_history = point.trace;
         // Of the sources alone, so that later comparisons on held-out target rows do not leak.
-        model.start = Some(WarmStart {
+        model.warm_start = Some(WarmStart {
             representation: self.phi(&sources.0, &sources.2)?,
             map: None,
         });
@@ -348,7 +356,7 @@ impl<A: Architecture> Neural<A> {
 }
 
 impl<A: Architecture> Trainer for Neural<A> {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         self.fit_beside(data, context, &alone)
     }
@@ -364,7 +372,7 @@ impl<A: Architecture> Trainer for Neural<A> {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        propose::target_only_with(data, context, target, &alone)
+        candidates::target_only_or_network(data, context, target, &alone)
     }
 }
 
@@ -375,16 +383,16 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         context: &TrainContext,
         alone: TargetOnlyRepresentation<'_>,
-    ) -> Result<Fitted> {
+    ) -> Result<TrainResult> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let fold = |fold: usize| {
             let without = TrainContext {
                 k: Some(model.dim()),
-                ..context.without(fold)
+                ..context.without_fold(fold)
             };
             // Without sources there is no start that has not seen the fold.
             let (phi, _) = if data.source_rows() == 0 {
@@ -392,13 +400,13 @@ impl<A: Architecture> Neural<A> {
             } else {
                 self.finish(data, &without, &sources)?
             };
-            Ok(FoldFit {
+            Ok(LeaveFoldOutRepresentation {
                 fold,
                 representation: self.on_top(data, &without, &phi)?.representation,
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Fitted::beside_networks(data, context, (model, folds), alone)
+        TrainResult::with_heads_and_target_networks(data, context, (model, folds), alone)
     }
 
     /// A representation learnt from the rows of one target alone.
@@ -407,11 +415,11 @@ impl<A: Architecture> Neural<A> {
         data: &TaskData,
         target: usize,
         context: &TrainContext,
-    ) -> Result<Option<Phi>> {
-        let rows = Dataset::alone(data, target, context.targets)?;
+    ) -> Result<Option<AnyRepresentation>> {
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let k = data.outputs();
         let fresh = TrainContext {
-            start: None,
+            warm_start: None,
             ..context.clone()
         };
         let (template, start) = self.begin(&rows, k, &fresh, STARTS_ALONE)?;

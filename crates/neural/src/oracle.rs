@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::model::Activation;
 use taskscout::registry::Registry;
 use taskscout::study::{External, Oracle, Study};
-use taskscout::train::{Pooled, PooledOnNetwork, Trainer};
+use taskscout::train::{PartialPooling, PartialPoolingOnNetwork, Trainer};
 use taskscout::{Error, Result};
 
 use crate::joint_gd::JointGd;
@@ -85,7 +85,7 @@ impl JointGd {
 #[serde(deny_unknown_fields)]
 pub struct PooledNetwork {
     /// How tasks are pooled.
-    pub pooled: Pooled,
+    pub pooled: PartialPooling,
     /// The network.
     pub network: NeuralConfig,
 }
@@ -100,7 +100,7 @@ impl PooledNetwork {
     }
 
     fn trainer(&self) -> Result<Arc<dyn Trainer>> {
-        Ok(Arc::new(PooledOnNetwork {
+        Ok(Arc::new(PartialPoolingOnNetwork {
             pooled: self.pooled.clone(),
             network: self.network.trainer()?,
         }))

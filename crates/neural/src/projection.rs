@@ -13,7 +13,7 @@ use std::ops::Range;
 use faer::Mat;
 use rayon::prelude::*;
 use taskscout::Result;
-use taskscout::train::{ProjectedStatistics, ridge_map};
+use taskscout::train::{ProjectedStatistics, ridge_task_map};
 
 use crate::dataset::Dataset;
 use crate::network::Differentiable;
@@ -92,7 +92,7 @@ impl<'a, N: Differentiable> Reduced<'a, N> {
             })
             .collect();
         let projected = rows.sum(&parts);
-        let map = ridge_map(rows.data.features.as_ref(), &projected, k, m, self.lambda)?;
+        let map = ridge_task_map(rows.data.features.as_ref(), &projected, k, m, self.lambda)?;
         let embeddings = rows.embeddings(&map);
         // Rounding may take it below zero; not a number must stay what it is.
         let residual = match self.squares + rows.residual(&projected, &embeddings) {

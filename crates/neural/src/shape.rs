@@ -3,7 +3,7 @@
 use faer::Mat;
 use rand_distr::{Distribution as _, StandardNormal};
 use serde::{Deserialize, Serialize};
-use taskscout::model::{Activation, Layer, Mlp, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::{Error, Result};
 
@@ -99,12 +99,12 @@ impl Architecture for MlpShape {
         Ok(Perceptron::from_layers(&layers, self.activation))
     }
 
-    fn representation(&self, network: &Perceptron) -> Result<Phi> {
+    fn representation(&self, network: &Perceptron) -> Result<AnyRepresentation> {
         Ok(Mlp::new(network.layers(), self.activation)?.into())
     }
 
-    fn restore(&self, phi: &Phi) -> Option<Perceptron> {
-        let Phi::Mlp(mlp) = phi else {
+    fn restore(&self, phi: &AnyRepresentation) -> Option<Perceptron> {
+        let AnyRepresentation::Mlp(mlp) = phi else {
             return None;
         };
         let widths: Vec<usize> = mlp.layers()[..mlp.layers().len() - 1]

@@ -11,7 +11,7 @@ use crate::module::{Network, device, matrix, values};
 /// A trained module of the user's own, frozen.
 ///
 /// Architectures other than perceptrons return it, wrapped by
-/// [`Phi::custom`](taskscout::model::Phi::custom), from
+/// [`AnyRepresentation::custom`](taskscout::model::AnyRepresentation::custom), from
 /// [`Architecture::representation`](crate::Architecture::representation).
 #[derive(Debug)]
 pub struct Trained<N> {

@@ -1,8 +1,8 @@
 //! The size of a network, when nobody says.
 
 use taskscout::data::{TargetRows, TaskData};
-use taskscout::model::{Activation, Phi};
-use taskscout::train::{Candidate, Fitted, TrainContext, Trainer, TrainerNeeds, propose};
+use taskscout::model::{Activation, AnyRepresentation};
+use taskscout::train::{Candidate, TrainContext, TrainResult, Trainer, TrainerNeeds, candidates};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -41,7 +41,7 @@ impl NeuralAuto {
     /// Too little data.
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
         let targets = match data.source_rows() {
-            0 => context.targets,
+            0 => context.target_rows,
             _ => TargetRows::None,
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
@@ -87,7 +87,7 @@ impl NeuralAuto {
 }
 
 impl Trainer for NeuralAuto {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let (oracle, note) = self.oracle(data, context)?;
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let mut fitted = oracle.fit_beside(data, context, &alone)?;
@@ -106,14 +106,19 @@ impl Trainer for NeuralAuto {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        propose::target_only_with(data, context, target, &alone)
+        candidates::target_only_or_network(data, context, target, &alone)
     }
 }
 
 impl NeuralAuto {
     /// A representation learnt from the rows of one target alone, of a size that suits them.
-    fn alone(&self, data: &TaskData, target: usize, context: &TrainContext) -> Result<Option<Phi>> {
-        let rows = Dataset::alone(data, target, context.targets)?;
+    fn alone(
+        &self,
+        data: &TaskData,
+        target: usize,
+        context: &TrainContext,
+    ) -> Result<Option<AnyRepresentation>> {
+        let rows = Dataset::alone(data, target, context.target_rows)?;
         let shape = self.suited(&rows, data.outputs(), context.seed)?;
         Neural::new(shape, self.settings.clone()).alone(data, target, context)
     }

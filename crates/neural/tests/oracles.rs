@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use common::{collect, study, world};
 use taskscout::Error;
-use taskscout::model::{Model, Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::strategy::StrategyKind;
@@ -46,7 +46,7 @@ fn two() -> TrainContext {
 /// The same, with predictors of the target.
 fn proposing() -> TrainContext {
     TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..two()
     }
 }
@@ -159,7 +159,7 @@ fn a_linear_network_gives_a_matrix() {
         },
     };
     let model = oracle.model(&data, &two()).unwrap();
-    assert!(model.representation.linear().is_some());
+    assert!(model.representation.as_linear().is_some());
     let own = oracle.target_only(&data, &two(), 0).unwrap();
     assert!(own.iter().all(|one| one.predictor.head.is_none()));
 }
@@ -183,7 +183,7 @@ fn training_stops_early_and_says_so() {
         }),
     });
     let model = oracle.model(&data, &two()).unwrap();
-    assert!(model.report.trace.len() < 400);
+    assert!(model.report.objective_history.len() < 400);
     assert!(
         model
             .report
@@ -243,7 +243,7 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
         .unwrap()
         .candidates
         .remove(0);
-    let choice = guard::choose(&data, 0, candidates, None).unwrap();
+    let choice = guard::stack(&data, 0, candidates, None).unwrap();
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);
     let loss = |kind| truth.target_loss(choice.candidate(kind).unwrap()).unwrap();
     assert!(
@@ -295,7 +295,7 @@ fn k_is_chosen_from_the_data_when_not_given() {
     let data = collect(&mut truth, 1500, 800, 11);
     let model = neural().model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.dim(), 2);
-    assert!(matches!(model.representation, Phi::Mlp(_)));
+    assert!(matches!(model.representation, AnyRepresentation::Mlp(_)));
     assert_eq!(model.representation.input_dim(), 5);
 }
 

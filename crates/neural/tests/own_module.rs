@@ -10,7 +10,7 @@ use burn::nn::{Linear, LinearConfig};
 use burn::tensor::Tensor;
 use common::{collect, study, world};
 use faer::{Mat, MatRef};
-use taskscout::model::{Activation, Layer, Mlp, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Representation as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::strategy::StrategyKind;
@@ -51,13 +51,15 @@ impl Architecture for SoftShape {
         })
     }
 
-    fn representation(&self, network: &Soft) -> taskscout::Result<Phi> {
+    fn representation(&self, network: &Soft) -> taskscout::Result<AnyRepresentation> {
         let [inputs, _] = network.first.weight.val().dims();
         let [_, k] = network.second.weight.val().dims();
-        Ok(Phi::custom(Arc::new(Trained::new(network, inputs, k))))
+        Ok(AnyRepresentation::custom(Arc::new(Trained::new(
+            network, inputs, k,
+        ))))
     }
 
-    fn restore(&self, _phi: &Phi) -> Option<Soft> {
+    fn restore(&self, _phi: &AnyRepresentation) -> Option<Soft> {
         None
     }
 }
@@ -153,7 +155,7 @@ fn a_perceptron_has_the_gradient_that_burn_derives() {
         hidden: vec![WIDTHS[1]],
         ..MlpShape::default()
     };
-    let phi: Phi = Mlp::new(layers, Activation::Relu).unwrap().into();
+    let phi: AnyRepresentation = Mlp::new(layers, Activation::Relu).unwrap().into();
     let own = shape.restore(&phi).unwrap();
 
     let mut rng = derive(5, Purpose::Weights, &[]);

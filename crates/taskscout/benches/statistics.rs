@@ -164,7 +164,12 @@ fn accumulate(pool: &ThreadPool, samples: &Samples) -> taskscout::Result<Statist
 
 /// Fails unless every entry of the Gram matrix and of the moments is numpy's, up to rounding.
 fn agree(ours: &Statistics, theirs: &[f64]) -> Result<()> {
-    let ours: Vec<f64> = ours.gram().iter().chain(ours.moment(0)).copied().collect();
+    let ours: Vec<f64> = ours
+        .gram()
+        .iter()
+        .chain(ours.cross_moment(0))
+        .copied()
+        .collect();
     if ours.len() != theirs.len() {
         let (found, expected) = (ours.len(), theirs.len());
         return Err(format!("{found} numbers, but numpy gives {expected}").into());

@@ -75,7 +75,7 @@ pub(crate) fn main() -> Result<()> {
         .task_features(FeatureMap::polynomial(1, 2, true)?)
         .inputs(3)
         .target(Target::known("new flight", vec![4.9]))
-        .trainer(Pooled::default())
+        .trainer(PartialPooling::default())
         .build()?;
     let mut rng = derive(4, Purpose::Test, &[]);
     study.tell_target(0, &fly(4.9, 8, &mut rng)?)?;

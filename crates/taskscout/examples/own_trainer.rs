@@ -13,12 +13,12 @@ struct House {
 }
 
 impl Trainer for House {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let rows = data.source_rows() as f64;
         let lambda = Some(self.penalty * rows.max(1.0) / 1000.0);
-        Exact {
+        JointRidge {
             lambda,
-            ..Exact::default()
+            ..JointRidge::default()
         }
         .fit(data, context)
     }

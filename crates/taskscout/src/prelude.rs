@@ -13,7 +13,7 @@ pub use crate::driver::{Observer, run};
 pub use crate::error::{Error, Result};
 pub use crate::extension::Extension;
 pub use crate::features::{FeatureMap, Features};
-pub use crate::model::{Model, Phi, Representation};
+pub use crate::model::{AnyRepresentation, Model, Representation};
 pub use crate::registry::Registry;
 pub use crate::rng::{Purpose, Rng, derive, normal, uniform};
 pub use crate::source::TaskSource;
@@ -29,6 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    Candidate, Choice, Exact, Fitted, Pooled, Predictor, PredictorKind, Staged, TrainContext,
-    Trainer, TrainerNeeds,
+    Candidate, JointRidge, PaperTrainer, PartialPooling, Predictor, PredictorKind,
+    StackedPredictor, TrainContext, TrainResult, Trainer, TrainerNeeds,
 };

@@ -4,14 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use rand_distr::{Distribution as _, StandardNormal};
-use taskscout::data::Samples;
+use taskscout::data::{Batch, Rows, Samples, Statistics, TargetRows};
 use taskscout::features::FeatureMap;
+use taskscout::forecast::{EstimatedQuantities, Interval};
+use taskscout::identify::{IdentifiedParameters, Misfit, MissingFeature};
+use taskscout::metric::task_count;
+use taskscout::model::{Model, WarmStart};
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::{List, Space};
 use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Command, Event, Progress, Study, StudyConfig, StudyFile};
 use taskscout::target::Target;
 use taskscout::task::Task;
+use taskscout::train::{JointRidge, LinearPosterior, TrainContext, Trainer as _, ridge};
 use taskscout::{Error, Result};
 
 const D: usize = 3;
@@ -520,4 +525,124 @@ fn studies_of_version_0_1_0_open() {
         let told = refused(Study::restore(text.replacen(from, to, 1).as_bytes()));
         assert!(!told.contains('\n'), "{told}");
     }
+}
+
+fn keys(value: &impl serde::Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap();
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(|k| &**k).collect();
+    keys.sort_unstable();
+    keys.join(" ")
+}
+
+fn posterior() -> LinearPosterior {
+    LinearPosterior {
+        mean: vec![0.0],
+        covariance: faer::Mat::identity(1, 1),
+        noise: 1.0,
+        degrees_of_freedom: 3.0,
+    }
+}
+
+/// Files are read by their keys: these do not follow the names in code.
+#[test]
+fn what_files_hold_keeps_its_keys() {
+    let batch = Batch::StatisticsAndRows {
+        statistics: std::sync::Arc::new(Statistics::new(1, 1)),
+        rows: Rows::default(),
+    };
+    assert_eq!(keys(&batch), "Kept");
+    let target = Target::distribution("all", vec![vec![1.0]]);
+    assert_eq!(
+        serde_json::to_string(&target).unwrap(),
+        r#"{"name":"all","weight":1.0,"kind":"second-moment","moment":[[1.0]]}"#
+    );
+    assert_eq!(keys(&posterior()), "covariance freedom mean noise");
+
+    let study = begun();
+    let context = TrainContext {
+        k: Some(1),
+        candidate_targets: vec![0],
+        ..TrainContext::default()
+    };
+    let fit = JointRidge::default().fit(study.data(), &context).unwrap();
+    let model = Model {
+        warm_start: Some(WarmStart {
+            representation: fit.model.representation.clone(),
+            map: None,
+        }),
+        ..fit.model
+    };
+    assert_eq!(
+        keys(&model),
+        "map noise report representation spectrum start structure"
+    );
+    assert_eq!(
+        serde_json::to_string(&model.structure).unwrap(),
+        r#""factored""#
+    );
+    assert_eq!(
+        keys(&model.report),
+        "conditions converged evidence freedom iterations labels lambda notes objective residual trace"
+    );
+    let candidate = &fit.candidates[0][0];
+    assert_eq!(keys(candidate), "beliefs held_out odds predictor");
+    assert_eq!(keys(&candidate.predictor), "coefficients held_out kind");
+    assert_eq!(
+        keys(&candidate.held_out[0]),
+        "coefficients fold log_density squares variances"
+    );
+    assert_eq!(
+        keys(&study.predictors().unwrap()[0]),
+        "beliefs candidates kind reason returned target weights"
+    );
+}
+
+/// The same for what is derived from a study and written into run folders.
+#[test]
+fn what_run_folders_hold_keeps_its_keys() {
+    let data = begun();
+    let alone = data.data().target_statistics(0, TargetRows::All).unwrap();
+    assert_eq!(
+        keys(&ridge(&alone, 0).unwrap()),
+        "coefficients freedom lambda log_evidence noise"
+    );
+    assert_eq!(keys(&task_count(data.data())), "long_term tasks");
+    let found = IdentifiedParameters {
+        task: vec![0.0],
+        low: vec![0.0],
+        high: vec![0.0],
+        confidence: 0.9,
+        posterior_samples: Vec::new(),
+        coefficients: vec![vec![0.0]],
+        log_odds: 0.0,
+        noise: 1.0,
+    };
+    assert_eq!(
+        keys(&found),
+        "coefficients confidence draws high log_odds low noise task"
+    );
+    let missing = MissingFeature {
+        feature: "1".into(),
+        exponents: vec![0],
+        residual_variance: 1.0,
+    };
+    assert_eq!(keys(&missing), "exponents feature residual");
+    let misfit = Misfit {
+        noise: 1.0,
+        residual_variance: 2.0,
+        expected_variance: 1.0,
+        standard_error: 0.1,
+        tasks: 5,
+        remedies: vec![missing],
+    };
+    assert_eq!(keys(&misfit), "blur expected noise remedies residual tasks");
+    let one = Interval::of(&[1.0]);
+    let quantities = EstimatedQuantities {
+        k: 1,
+        k_star: one,
+        condition_number: one,
+        largest_l2_norm: one,
+        largest_l1_norm: one,
+    };
+    assert_eq!(keys(&quantities), "condition k k_star l1 longest");
 }

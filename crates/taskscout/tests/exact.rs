@@ -15,9 +15,9 @@ use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetRows};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
-use taskscout::train::{Exact, Fitted, TrainContext, Trainer, task_map};
+use taskscout::train::{JointRidge, TrainContext, TrainResult, Trainer, task_map};
 
-fn fit(collected: &Collected, oracle: &Exact, k: usize) -> taskscout::Result<Model> {
+fn fit(collected: &Collected, oracle: &JointRidge, k: usize) -> taskscout::Result<Model> {
     oracle.model(
         &collected.data,
         &TrainContext {
@@ -28,8 +28,8 @@ fn fit(collected: &Collected, oracle: &Exact, k: usize) -> taskscout::Result<Mod
 }
 
 /// The oracle run to the end at a fixed penalty.
-fn patient(lambda: f64, max_sweeps: usize) -> Exact {
-    Exact {
+fn patient(lambda: f64, max_sweeps: usize) -> JointRidge {
+    JointRidge {
         lambda: Some(lambda),
         max_sweeps,
         tolerance: 0.0,
@@ -75,14 +75,14 @@ proptest! {
         let model = fit(&collected, &patient(lambda, 15), k).unwrap();
         let report = &model.report;
         let squares: f64 = collected.batches.iter().flat_map(|(_, rows)| rows.outputs()).map(|y| y * y).sum();
-        for pair in report.trace.windows(2) {
-            prop_assert!(pair[1] <= pair[0] + 1e-12 * squares, "{:?}", report.trace);
+        for pair in report.objective_history.windows(2) {
+            prop_assert!(pair[1] <= pair[0] + 1e-12 * squares, "{:?}", report.objective_history);
         }
-        prop_assert_eq!(report.trace.len(), report.iterations);
-        prop_assert_eq!(report.trace.last().map(|last| last.to_bits()), Some(report.objective.to_bits()));
+        prop_assert_eq!(report.objective_history.len(), report.iterations);
+        prop_assert_eq!(report.objective_history.last().map(|last| last.to_bits()), Some(report.objective.to_bits()));
         prop_assert!(report.iterations <= 15);
         let naive = collected.residual(&model);
-        prop_assert!((report.residual - naive).abs() <= 1e-8 * naive + 1e-11 * squares, "{} {}", report.residual, naive);
+        prop_assert!((report.residual_sum_of_squares - naive).abs() <= 1e-8 * naive + 1e-11 * squares, "{} {}", report.residual_sum_of_squares, naive);
         // No pair of factors has a smaller penalty than twice the nuclear norm of its product.
         let nuclear: f64 = model.spectrum.iter().sum();
         prop_assert!(report.objective >= naive + 2.0 * lambda * nuclear - 1e-9 * squares);
@@ -95,7 +95,7 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
     let rng = &mut rng(5);
     let truth = Truth::draw(6, 2, 5, 1, 0.5, rng);
     let collected = collect(&truth, 8, 20, rng);
-    let oracle = |lambda| Exact {
+    let oracle = |lambda| JointRidge {
         lambda: Some(lambda),
         max_sweeps: 1000,
         tolerance: 1e-10,
@@ -105,7 +105,11 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
     assert!(report.converged, "{} sweeps", report.iterations);
     let nuclear: f64 = model.spectrum.iter().sum();
     assert!(
-        close(report.objective, report.residual + 6.0 * nuclear, 1e-6),
+        close(
+            report.objective,
+            report.residual_sum_of_squares + 6.0 * nuclear,
+            1e-6
+        ),
         "{report:?} {nuclear}"
     );
     let shrunk = fit(&collected, &oracle(30.0), 2).unwrap();
@@ -116,8 +120,8 @@ fn at_the_end_the_penalty_is_twice_the_nuclear_norm() {
 fn the_normal_form_is_orthonormal_and_ordered() {
     let rng = &mut rng(6);
     let truth = Truth::draw(7, 3, 5, 2, 0.3, rng);
-    let model = fit(&collect(&truth, 8, 20, rng), &Exact::default(), 3).unwrap();
-    let basis = model.representation.linear().unwrap().matrix();
+    let model = fit(&collect(&truth, 8, 20, rng), &JointRidge::default(), 3).unwrap();
+    let basis = model.representation.as_linear().unwrap().matrix();
     assert!(
         relative_distance(
             (basis.transpose() * basis).as_ref(),
@@ -142,7 +146,7 @@ fn without_noise_a_vanishing_penalty_recovers_the_truth() {
         let rng = &mut rng(seed);
         let truth = Truth::draw(8, 2, 5, outputs, 0.0, rng);
         let collected = collect(&truth, 7, 12, rng);
-        let oracle = Exact {
+        let oracle = JointRidge {
             lambda: Some(1e-10),
             max_sweeps: 500,
             tolerance: 1e-14,
@@ -155,7 +159,7 @@ fn without_noise_a_vanishing_penalty_recovers_the_truth() {
             model.report.iterations
         );
         let similarity = subspace_similarity(
-            model.representation.linear().unwrap().matrix(),
+            model.representation.as_linear().unwrap().matrix(),
             truth.representation.as_ref(),
         )
         .unwrap();
@@ -168,11 +172,11 @@ fn two_outputs_trained_together_equal_the_truth() {
     let rng = &mut rng(11);
     let truth = Truth::draw(10, 2, 4, 2, 0.05, rng);
     let collected = collect(&truth, 8, 200, rng);
-    let model = fit(&collected, &Exact::default(), 2).unwrap();
+    let model = fit(&collected, &JointRidge::default(), 2).unwrap();
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.02);
     for output in 0..2 {
         let own = truth.map.as_ref().subcols(4 * output, 4);
-        let learnt = model.representation.linear().unwrap().matrix()
+        let learnt = model.representation.as_linear().unwrap().matrix()
             * model.map.matrix().subcols(4 * output, 4);
         assert!(relative_distance(learnt.as_ref(), (&truth.representation * own).as_ref()) < 0.02);
     }
@@ -186,7 +190,7 @@ fn the_data_tell_how_many_directions_there_are() {
         // Directions of equal strength, so that the problem is clear.
         truth.map = orthonormal(7, k, rng).transpose().to_owned();
         let collected = collect(&truth, 12, 60, rng);
-        let model = Exact::default()
+        let model = JointRidge::default()
             .model(&collected.data, &TrainContext::default())
             .unwrap();
         assert_eq!(model.dim(), k, "seed {seed}");
@@ -199,9 +203,9 @@ fn a_k_that_the_data_cannot_hold_is_refused_by_name() {
     let truth = Truth::draw(6, 2, 5, 1, 0.5, rng);
     // Two sources and a target: three tasks.
     let collected = collect(&truth, 2, 20, rng);
-    assert_eq!(fit(&collected, &Exact::default(), 3).unwrap().dim(), 3);
+    assert_eq!(fit(&collected, &JointRidge::default(), 3).unwrap().dim(), 3);
     for k in [0, 4, 100] {
-        match fit(&collected, &Exact::default(), k) {
+        match fit(&collected, &JointRidge::default(), k) {
             Err(Error::Setting { key, problem }) => {
                 assert_eq!(key, "k");
                 assert!(
@@ -214,7 +218,7 @@ fn a_k_that_the_data_cannot_hold_is_refused_by_name() {
     }
     let nothing = Collected::new(6, 1, 5);
     assert!(matches!(
-        fit(&nothing, &Exact::default(), 1),
+        fit(&nothing, &JointRidge::default(), 1),
         Err(Error::State(_))
     ));
 }
@@ -225,7 +229,7 @@ fn the_noise_is_estimated() {
     for (seed, noise) in [(1, 0.1), (2, 1.0), (3, 4.0), (4, 1.0)] {
         let rng = &mut rng(seed);
         let truth = Truth::draw(10, 2, 6, 1, noise, rng);
-        let model = fit(&collect(&truth, 10, 150, rng), &Exact::default(), 2).unwrap();
+        let model = fit(&collect(&truth, 10, 150, rng), &JointRidge::default(), 2).unwrap();
         ratios.push(model.noise / (noise * noise));
     }
     // 1650 labels: a standard deviation of 3.5 %.
@@ -243,15 +247,16 @@ fn the_fit_does_not_depend_on_threads() {
     let run = |threads| {
         on_threads(threads, || {
             let context = TrainContext {
-                propose: vec![0],
+                candidate_targets: vec![0],
                 ..TrainContext::default()
             };
-            let Fitted { model, folds, .. } =
-                Exact::default().fit(&collected.data, &context).unwrap();
+            let TrainResult { model, folds, .. } = JointRidge::default()
+                .fit(&collected.data, &context)
+                .unwrap();
             assert_eq!(folds.len(), TARGET_FOLDS);
             let folds: Vec<_> = folds
                 .iter()
-                .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
+                .map(|fold| matrix_bits(fold.representation.as_linear().unwrap().matrix()))
                 .collect();
             (serde_json::to_string(&model).unwrap(), folds)
         })
@@ -268,11 +273,14 @@ fn the_evidence_picks_a_good_penalty() {
         let rng = &mut rng(100 + seed);
         let truth = Truth::draw(12, 2, 6, 1, 2.0, rng);
         let collected = collect(&truth, 10, 15, rng);
-        let chosen = fit(&collected, &Exact::default(), 2).unwrap().report.lambda;
+        let chosen = fit(&collected, &JointRidge::default(), 2)
+            .unwrap()
+            .report
+            .lambda;
         for (sum, step) in errors.iter_mut().zip(-5..) {
-            let oracle = Exact {
+            let oracle = JointRidge {
                 lambda: Some(chosen * 2_f64.powi(step)),
-                ..Exact::default()
+                ..JointRidge::default()
             };
             *sum += error(&fit(&collected, &oracle, 2).unwrap(), &truth);
         }
@@ -312,9 +320,13 @@ fn turning_the_inputs_turns_the_predictor() {
         let truth = Truth::draw(7, 2, 5, 1, 0.5, rng);
         let collected = collect(&truth, 8, 12, rng);
         let rotation = orthonormal(7, 7, rng);
-        let plain = fit(&collected, &Exact::default(), 2).unwrap();
-        let model = fit(&turned(&collected, &rotation), &Exact::default(), 2).unwrap();
-        assert!(close(model.report.residual, plain.report.residual, 1e-6));
+        let plain = fit(&collected, &JointRidge::default(), 2).unwrap();
+        let model = fit(&turned(&collected, &rotation), &JointRidge::default(), 2).unwrap();
+        assert!(close(
+            model.report.residual_sum_of_squares,
+            plain.report.residual_sum_of_squares,
+            1e-6
+        ));
         assert!(close(model.report.lambda, plain.report.lambda, 1e-6));
         let expected = &rotation * fitted(&plain);
         assert!(relative_distance(fitted(&model).as_ref(), expected.as_ref()) < 1e-6);
@@ -329,10 +341,12 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
     let context = TrainContext {
         k: Some(2),
         stages: Some(vec![Stage::WarmUp]),
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..TrainContext::default()
     };
-    let before = Exact::default().model(&collected.data, &context).unwrap();
+    let before = JointRidge::default()
+        .model(&collected.data, &context)
+        .unwrap();
     assert_eq!(before.report.labels, 120);
     let rows = truth.rows(&unit(4, 0), 50, rng);
     collected
@@ -340,12 +354,14 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
         .add(unit(4, 0), &unit(4, 0), Stage::Exploit, 1, &rows)
         .unwrap();
     collected.data.add_target_rows(0, &rows).unwrap();
-    let after = Exact::default().model(&collected.data, &context).unwrap();
+    let after = JointRidge::default()
+        .model(&collected.data, &context)
+        .unwrap();
     assert_eq!(
         serde_json::to_string(&before).unwrap(),
         serde_json::to_string(&after).unwrap()
     );
-    let all = Exact::default()
+    let all = JointRidge::default()
         .model(
             &collected.data,
             &TrainContext {
@@ -372,15 +388,17 @@ fn a_known_target_does_not_spoil_the_fit() {
     collected.target(&half, rows);
     let context = TrainContext {
         k: Some(2),
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
-    let Fitted { model, folds, .. } = Exact::default().fit(&collected.data, &context).unwrap();
+    let TrainResult { model, folds, .. } = JointRidge::default()
+        .fit(&collected.data, &context)
+        .unwrap();
     assert_eq!(folds.len(), TARGET_FOLDS);
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {
         let similarity = subspace_similarity(
-            fold.representation.linear().unwrap().matrix(),
+            fold.representation.as_linear().unwrap().matrix(),
             truth.representation.as_ref(),
         )
         .unwrap();
@@ -418,7 +436,10 @@ fn the_task_map_of_orthonormal_tasks_is_a_sum_of_outer_products() {
         collected.source(&features, rows);
         // With G = n I the head is the projected moment over n.
         let statistics = &collected.data.sources()[w].statistics;
-        let head = apply(representation.matrix().transpose(), statistics.moment(0));
+        let head = apply(
+            representation.matrix().transpose(),
+            statistics.cross_moment(0),
+        );
         expected += Mat::from_fn(k, p, |i, s| {
             head[i] / statistics.count() as f64 * features[s]
         });

@@ -18,7 +18,7 @@ fn few_rows_that_contradict_the_sources_are_told() {
             .task_features(FeatureMap::polynomial(1, 1, true).unwrap())
             .inputs(1)
             .target(Target::known("t", vec![1.5]))
-            .trainer(Pooled::default())
+            .trainer(PartialPooling::default())
             .build()
             .unwrap();
         study.tell_target(0, &slope(target, 2, 3)).unwrap();

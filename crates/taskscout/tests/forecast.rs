@@ -18,18 +18,18 @@ fn report(labels: usize) -> FitReport {
         iterations: 1,
         converged: true,
         objective: 0.0,
-        residual: 0.0,
+        residual_sum_of_squares: 0.0,
         lambda: f64::NAN,
-        freedom: f64::NAN,
-        evidence: f64::NAN,
-        conditions: [1.0, 1.0],
+        degrees_of_freedom: f64::NAN,
+        log_evidence: f64::NAN,
+        condition_numbers: [1.0, 1.0],
         labels,
-        trace: Vec::new(),
+        objective_history: Vec::new(),
         notes: Vec::new(),
     }
 }
 
-/// Tasks that are the axes of their features, all with so many rows, and a target with a coordinate of its own. The
+/// Tasks that are the axes of their features, all with so many rows, and a target with a task feature of its own. The
 /// model is the truth.
 fn known_truth((d, k): (usize, usize), (tasks, n): (usize, usize)) -> (TaskData, Model, f64) {
     let rng = &mut rng(3);
@@ -122,7 +122,7 @@ fn inputs_that_do_not_occur_teach_nothing() {
     data.add_target("new", own.clone()).unwrap();
     data.add_target_rows(0, &truth.rows(&own, 200, rng))
         .unwrap();
-    let model = Exact::default().model(
+    let model = JointRidge::default().model(
         &data,
         &TrainContext {
             k: Some(1),
@@ -183,7 +183,7 @@ fn networks_have_a_forecast() {
         spectrum: vec![1.0; k],
         noise: 0.04,
         report: report(1100),
-        start: None,
+        warm_start: None,
         structure: Structure::Network,
     };
     let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
@@ -219,7 +219,7 @@ fn several(seed: u64) -> (Study, Truth) {
         .outputs(outputs)
         .target(Target::unknown("hidden"))
         .target(Target::known("known", unit(tasks, 1)))
-        .target(Target::second_moment("all", moment).with_weight(2.0))
+        .target(Target::distribution("all", moment).with_weight(2.0))
         .k(2)
         .seed(seed)
         .build()
@@ -261,7 +261,7 @@ fn outputs_and_targets_of_all_kinds_have_a_forecast() {
     }
     // The distribution's loss now, against the truth: the model's own prediction for every axis.
     let model = study.model().unwrap();
-    let fitted = model.representation.linear().unwrap().matrix() * model.map.matrix();
+    let fitted = model.representation.as_linear().unwrap().matrix() * model.map.matrix();
     let product = truth.product();
     let width = model.map.task_dim();
     let error = |output: usize, s: usize| -> f64 {
@@ -377,9 +377,13 @@ fn quantities_are_estimated_with_intervals() {
     let near = |interval: Interval, value: f64| {
         (interval.low * 0.8..interval.high * 1.25).contains(&value)
     };
-    assert!(near(found.condition, condition), "{found:?} {condition}");
     assert!(
-        found.longest.low > 0.0 && found.longest.high <= found.l1.high * 1.001,
+        near(found.condition_number, condition),
+        "{found:?} {condition}"
+    );
+    assert!(
+        found.largest_l2_norm.low > 0.0
+            && found.largest_l2_norm.high <= found.largest_l1_norm.high * 1.001,
         "{found:?}"
     );
 }

@@ -16,7 +16,9 @@ use taskscout::rng::Rng;
 use taskscout::space::Space;
 use taskscout::study::{External, Study};
 use taskscout::target::Target;
-use taskscout::train::{Choice, Exact, Fitted, PredictorKind, TrainContext, Trainer, guard};
+use taskscout::train::{
+    JointRidge, PredictorKind, StackedPredictor, TrainContext, TrainResult, Trainer, guard,
+};
 
 const D: usize = 15;
 const K: usize = 2;
@@ -38,15 +40,15 @@ fn sources(truth: &Truth, rng: &mut Rng) -> Collected {
 fn context(k: usize) -> TrainContext {
     TrainContext {
         k: Some(k),
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     }
 }
 
-fn choose(collected: &Collected, k: usize) -> taskscout::Result<Choice> {
-    let fitted = Exact::default().fit(&collected.data, &context(k))?;
+fn choose(collected: &Collected, k: usize) -> taskscout::Result<StackedPredictor> {
+    let fitted = JointRidge::default().fit(&collected.data, &context(k))?;
     let candidates = fitted.candidates.into_iter().flatten().collect();
-    guard::choose(&collected.data, 0, candidates, None)
+    guard::stack(&collected.data, 0, candidates, None)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -68,13 +70,13 @@ fn world(seed: u64, related: bool, n: usize) -> (Collected, Vec<f64>) {
     (collected, beta)
 }
 
-fn loss(choice: &Choice, kind: PredictorKind, beta: &[f64]) -> f64 {
+fn loss(choice: &StackedPredictor, kind: PredictorKind, beta: &[f64]) -> f64 {
     let coefficients = &choice.candidate(kind).unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
 
 /// Loss of what is handed back.
-fn returned_loss(choice: &Choice, beta: &[f64]) -> f64 {
+fn returned_loss(choice: &StackedPredictor, beta: &[f64]) -> f64 {
     let coefficients = &choice.predictor().unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
@@ -103,11 +105,13 @@ fn a_fold_left_out_is_not_seen() {
     let fit = |batch: Samples| {
         let mut collected = plain.clone();
         collected.target(&unit(P, P - 1), batch);
-        let fitted = Exact::default().fit(&collected.data, &context(K)).unwrap();
+        let fitted = JointRidge::default()
+            .fit(&collected.data, &context(K))
+            .unwrap();
         let (model, folds) = (fitted.model, fitted.folds);
         let folds: Vec<Vec<u64>> = folds
             .iter()
-            .map(|fold| matrix_bits(fold.representation.linear().unwrap().matrix()))
+            .map(|fold| matrix_bits(fold.representation.as_linear().unwrap().matrix()))
             .collect();
         (collected, model, folds)
     };
@@ -132,8 +136,8 @@ fn a_fold_left_out_is_not_seen() {
             spoilt[fold] |= differs[fold];
         }
         assert_ne!(
-            matrix_bits(model.representation.linear().unwrap().matrix()),
-            matrix_bits(other.representation.linear().unwrap().matrix())
+            matrix_bits(model.representation.as_linear().unwrap().matrix()),
+            matrix_bits(other.representation.as_linear().unwrap().matrix())
         );
     }
     assert_eq!(spoilt, [true; TARGET_FOLDS]);
@@ -199,7 +203,7 @@ fn held_out_errors_are_honest() {
         let (collected, beta) = world(200 + seed, true, 60);
         let choice = choose(&collected, K).unwrap();
         for candidate in &choice.candidates {
-            reported += candidate.held_out.unwrap();
+            reported += candidate.held_out_error.unwrap();
             actual += NOISE * NOISE + loss(&choice, candidate.kind, &beta);
         }
     }
@@ -230,7 +234,7 @@ fn too_few_rows_fall_back_with_a_reason() {
             choice
                 .candidates
                 .iter()
-                .all(|candidate| candidate.held_out.is_none())
+                .all(|candidate| candidate.held_out_error.is_none())
         );
         assert_eq!(
             choice.predictor().map(|predictor| predictor.kind),
@@ -243,7 +247,7 @@ fn too_few_rows_fall_back_with_a_reason() {
             .unwrap()
             .candidates
             .iter()
-            .all(|candidate| candidate.held_out.is_some())
+            .all(|candidate| candidate.held_out_error.is_some())
     );
 }
 
@@ -258,7 +262,7 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::choose(&collected.data, 1, Vec::new(), None).unwrap_err();
+    let error = guard::stack(&collected.data, 1, Vec::new(), None).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 
@@ -308,8 +312,8 @@ fn several_outputs_are_judged_together() {
 struct Silent;
 
 impl Trainer for Silent {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
-        Ok(Exact::default().model(data, context)?.into())
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+        Ok(JointRidge::default().model(data, context)?.into())
     }
 }
 
@@ -334,6 +338,6 @@ fn a_trainer_without_proposals_is_told_what_to_do() {
     }
     study.model().unwrap();
     let message = study.predictors().unwrap_err().to_string();
-    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `Fitted` by";
+    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `TrainResult` by";
     assert!(message.contains(says), "{message}");
 }

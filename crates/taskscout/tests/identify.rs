@@ -11,19 +11,19 @@ use family::{D, NOISE, World, holds, loss, statistics};
 use taskscout::Error;
 use taskscout::data::{Samples, Stage, Statistics, TaskData};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::identify::{CONFIDENCE, Family, Identified};
+use taskscout::identify::{CONFIDENCE, Family, IdentifiedParameters};
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::{Space, TaskSpace as _};
 
 const SEEDS: u64 = 60;
 
-fn widths(found: &Identified) -> Vec<f64> {
+fn widths(found: &IdentifiedParameters) -> Vec<f64> {
     let ends = found.low.iter().zip(&found.high);
     ends.map(|(low, high)| high - low).collect()
 }
 
 /// The function of the likeliest member, without a mean and without the target's say.
-fn likeliest(world: &World, family: &Family, found: &Identified) -> Vec<Vec<f64>> {
+fn likeliest(world: &World, family: &Family, found: &IdentifiedParameters) -> Vec<Vec<f64>> {
     let psi = apply_row(&world.features, &found.task);
     (0..family.outputs())
         .map(|output| family.coefficients(&psi, output))
@@ -51,7 +51,7 @@ fn the_truth_comes_back_in_a_box() {
         for (found, truth) in found.task.iter().zip(&task) {
             assert!((found - truth).abs() < 0.04, "{seed}: {found} {truth}");
         }
-        assert!(found.belongs(), "{seed}: {}", found.log_odds);
+        assert!(found.supports_family(), "{seed}: {}", found.log_odds);
         assert!((found.noise / (NOISE * NOISE) - 1.0).abs() < 0.05);
         assert!(loss(&found.coefficients, &world.function(&task)) < 1e-3);
     }
@@ -74,7 +74,7 @@ fn a_finite_list_is_scanned() {
         let found = world.identify(&family, &rows, 0);
         let cost = |task: &[f64]| {
             let beta = family.coefficients(&apply_row(&world.features, task), 0);
-            rows.residual(0, &beta) / family.noise()
+            rows.residual_sum_of_squares(0, &beta) / family.noise()
         };
         let least = tasks.iter().map(|w| cost(w)).fold(f64::INFINITY, f64::min);
         assert!((cost(&found.task) - least).abs() < 0.02, "task {index}");
@@ -94,7 +94,7 @@ fn a_finite_list_is_scanned() {
             assert_eq!((&found.low, &found.high), (&low, &high), "task {index}");
             several += usize::from(count > 1);
         }
-        assert!(found.draws.is_empty());
+        assert!(found.posterior_samples.is_empty());
     }
     assert!(several > 5, "regions of one task only");
 }
@@ -109,7 +109,7 @@ fn one_of_a_few_kinds_is_told() {
         let task = common::unit(6, usize::try_from(seed).unwrap());
         let found = world.identify(&family, &world.target(&task, 10, rng), seed);
         assert_eq!(found.task, task);
-        assert!(found.belongs());
+        assert!(found.supports_family());
     }
 }
 
@@ -209,9 +209,9 @@ fn a_function_outside_the_family_does_not_belong() {
         let task = world.space.sample(rng).unwrap();
         let outsider = vec![normals(D, rng).iter().map(|x| 2.0 * x).collect()];
         let rows = statistics(&rows(&outsider, 40, NOISE, rng));
-        outside += usize::from(!world.identify(&family, &rows, seed).belongs());
+        outside += usize::from(!world.identify(&family, &rows, seed).supports_family());
         let rows = world.target(&task, 40, rng);
-        inside += usize::from(world.identify(&family, &rows, seed).belongs());
+        inside += usize::from(world.identify(&family, &rows, seed).supports_family());
     }
     assert_eq!((outside, inside), (20, 20));
 }
@@ -227,7 +227,7 @@ fn several_outputs_share_a_task() {
     let found = world.identify(&family, &rows, 0);
     assert_eq!((family.outputs(), found.coefficients.len()), (3, 3));
     assert!(holds(&found, &task));
-    assert!(found.belongs());
+    assert!(found.supports_family());
     // Against the same rows with the first output alone.
     let first = World {
         matrices: world.matrices[..1].to_vec(),
@@ -250,8 +250,8 @@ fn in_units(rows: &Samples, input: f64, label: f64) -> Samples {
     Samples::new(x, rows.input_dim(), y, rows.output_dim()).unwrap()
 }
 
-fn alike(a: &Identified, b: &Identified, tolerance: f64) -> bool {
-    let ends = |found: &Identified| [&found.task[..], &found.low, &found.high].concat();
+fn alike(a: &IdentifiedParameters, b: &IdentifiedParameters, tolerance: f64) -> bool {
+    let ends = |found: &IdentifiedParameters| [&found.task[..], &found.low, &found.high].concat();
     let mut pairs = ends(a).into_iter().zip(ends(b));
     pairs.all(|(a, b)| (a - b).abs() < tolerance) && (a.log_odds - b.log_odds).abs() < tolerance
 }
@@ -323,7 +323,12 @@ fn threads_do_not_matter() {
             let family = world.family(12, 100, rng);
             let task = world.space.sample(rng).unwrap();
             let found = world.identify(&family, &world.target(&task, 5, rng), 3);
-            let all = [found.task, found.low, found.high, found.draws.concat()];
+            let all = [
+                found.task,
+                found.low,
+                found.high,
+                found.posterior_samples.concat(),
+            ];
             let numbers = [all.concat(), found.coefficients.concat()].concat();
             (bits(&numbers), found.log_odds.to_bits())
         };
@@ -357,7 +362,7 @@ fn what_cannot_be_done_is_said() {
         assert!(search_in(&features.unwrap()).is_err());
     }
     let other = Statistics::new(D + 1, 1);
-    assert!(search.nearest(&[vec![0.0; D]], &other, rng).is_err());
+    assert!(search.nearest_member(&[vec![0.0; D]], &other, rng).is_err());
     let bad = Samples::new(vec![f64::NAN; D], D, vec![0.0], 1);
     assert!(
         matches!(bad, Err(ref error) if error.to_string().contains("row")),

@@ -15,7 +15,7 @@ use taskscout::space::Space;
 use taskscout::strategy::{StrategyConfig, StrategyKind, WarmUp};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{Erm, Exact, Mllam, Staged, TrainContext, Trainer};
+use taskscout::train::{JointRidge, LastStageErm, Mllam, PaperTrainer, TrainContext, Trainer};
 
 fn of_rank(k: usize) -> TrainContext {
     TrainContext {
@@ -27,13 +27,13 @@ fn of_rank(k: usize) -> TrainContext {
 /// The same, with predictors of the first target.
 fn proposing(k: usize) -> TrainContext {
     TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..of_rank(k)
     }
 }
 
 fn basis(model: &Model) -> MatRef<'_, f64> {
-    model.representation.linear().unwrap().matrix()
+    model.representation.as_linear().unwrap().matrix()
 }
 
 /// Sine of the largest angle between the columns of two orthonormal matrices, from the part of one
@@ -200,7 +200,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         ..parts
     };
     let context = TrainContext {
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..of_rank(1)
     };
     let split = parts.model(&data, &context).unwrap();
@@ -241,7 +241,7 @@ fn neither_threads_nor_the_order_of_batches_matter() {
         data
     };
     let data = draw(false, 60);
-    for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
+    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
         let fit = |threads| on_threads(threads, || oracle.fit(&data, &proposing(2)).unwrap());
         let (one, four) = (fit(1), fit(4));
         assert_eq!(
@@ -270,7 +270,7 @@ fn a_task_of_several_stages_is_one_task() {
     let rng = &mut rng(41);
     let truth = Truth::draw(10, 2, 5, 1, 0.5, rng);
     let context = TrainContext {
-        targets: TargetRows::None,
+        target_rows: TargetRows::None,
         ..of_rank(2)
     };
     let mut once = TaskData::new(10, 1, 5).keeping_rows();
@@ -352,19 +352,19 @@ fn two_worlds(rng: &mut Rng) -> (TaskData, Truth) {
 #[test]
 fn erm_ignores_warm_up_rows_and_the_target() {
     let (data, new) = two_worlds(&mut rng(61));
-    let model = Erm::default().model(&data, &of_rank(2)).unwrap();
+    let model = LastStageErm::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &new) < 0.15, "{}", error(&model, &new));
     assert_eq!(model.report.labels, 5 * 80);
-    let both = Exact::default().model(&data, &of_rank(2)).unwrap();
+    let both = JointRidge::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&both, &new) > 0.2);
     // The target's column is least squares on its rows under the finished φ.
     let rows = data.target_statistics(0, TargetRows::All).unwrap();
     let under = rows.project(basis(&model)).unwrap();
     let head = model.map.embedding(&unit(6, 5), 0).unwrap();
     let image = common::apply(under.gram_matrix().as_ref(), &head);
-    for (image, moment) in image.iter().zip(under.moment(0)) {
+    for (image, moment) in image.iter().zip(under.cross_moment(0)) {
         assert!(
-            (image - moment).abs() < 1e-6 * rows.square(0),
+            (image - moment).abs() < 1e-6 * rows.sum_of_squares(0),
             "{image} {moment}"
         );
     }
@@ -373,7 +373,7 @@ fn erm_ignores_warm_up_rows_and_the_target() {
         stages: Some(vec![Stage::WarmUp]),
         ..of_rank(2)
     };
-    let old = Erm::default().model(&data, &warm_up).unwrap();
+    let old = LastStageErm::default().model(&data, &warm_up).unwrap();
     assert!(error(&old, &new) > 0.5);
 }
 
@@ -385,7 +385,7 @@ fn erm_takes_all_stages_where_the_last_are_too_short() {
     let few = truth.rows(&unit(7, 0), 5, rng);
     data.add(unit(7, 0), &unit(7, 0), Stage::Explore, 1, &few)
         .unwrap();
-    let model = Erm::default().model(&data, &of_rank(2)).unwrap();
+    let model = LastStageErm::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &truth) < 0.05);
     assert!(
         model.report.notes[0].contains("all stages"),
@@ -410,7 +410,7 @@ fn the_rank_and_the_noise_come_from_the_data() {
     let rng = &mut rng(91);
     let truth = Truth::draw(15, 3, 12, 1, 0.5, rng);
     let data = passive(&truth, 200, rng);
-    for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
+    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
         let model = oracle.model(&data, &TrainContext::default()).unwrap();
         assert_eq!(model.dim(), 3);
         assert!((model.noise / 0.25 - 1.0).abs() < 0.1, "{}", model.noise);
@@ -418,7 +418,7 @@ fn the_rank_and_the_noise_come_from_the_data() {
     // The evidence prefers the true number of directions.
     let evidence = |k| {
         let report = Mllam::default().model(&data, &of_rank(k)).unwrap().report;
-        report.evidence
+        report.log_evidence
     };
     assert!(evidence(3) > evidence(2) && evidence(3) > evidence(4));
 }
@@ -452,16 +452,16 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         "tolerance",
     );
     setting(
-        &Erm {
+        &LastStageErm {
             max_sweeps: 0,
-            ..Erm::default()
+            ..LastStageErm::default()
         },
         "max_sweeps",
     );
     setting(
-        &Erm {
+        &LastStageErm {
             tolerance: -1.0,
-            ..Erm::default()
+            ..LastStageErm::default()
         },
         "tolerance",
     );
@@ -478,7 +478,7 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         Err(Error::State(_))
     ));
     assert!(matches!(
-        Erm::default().model(&empty, &of_rank(2)),
+        LastStageErm::default().model(&empty, &of_rank(2)),
         Err(Error::State(_))
     ));
     // Fewer labels than unknowns, and fewer rows a task than k.
@@ -523,7 +523,7 @@ fn heads_that_span_too_little_are_refused() {
             .add(unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
             .unwrap();
     }
-    for oracle in [&Mllam::default() as &dyn Trainer, &Erm::default()] {
+    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
         let refused = oracle.model(&silent, &of_rank(2)).unwrap_err();
         assert!(matches!(refused, Error::RankDeficient { .. }), "{refused}");
     }
@@ -542,7 +542,7 @@ fn study(rounds: usize) -> Study {
     .unwrap();
     config.k = Some(2);
     config.warm_up = WarmUp::Rounds { rounds: 1 };
-    config.oracle = Oracle::Mllam(Staged::default());
+    config.oracle = Oracle::Mllam(PaperTrainer::default());
     let mut study = Study::new(config).unwrap();
     study
         .tell_target(0, &truth.rows(&unit(9, 8), 60, rng))
@@ -566,7 +566,9 @@ fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
     let expected = Mllam::default().model(first.data(), &context).unwrap();
     assert_eq!(*first.model().unwrap(), expected);
     let later = study(3);
-    let expected = Erm::default().model(later.data(), &context).unwrap();
+    let expected = LastStageErm::default()
+        .model(later.data(), &context)
+        .unwrap();
     assert_eq!(*later.model().unwrap(), expected);
     // Whichever model is fitted first, neither takes the other's place.
     let (mut planned, mut trained) = (later.clone(), later.clone());

@@ -10,7 +10,9 @@ mod common;
 use common::{normals, rng};
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::rng::Rng;
-use taskscout::train::{Choice, Exact, Pooled, PredictorKind, TrainContext, Trainer, guard};
+use taskscout::train::{
+    JointRidge, PartialPooling, PredictorKind, StackedPredictor, TrainContext, Trainer, guard,
+};
 
 /// Draws of each setting.
 const DRAWS: u64 = 20;
@@ -125,13 +127,13 @@ fn world(setting: Setting, seed: u64, labelled: bool) -> (TaskData, Vec<f64>) {
     (data, theta)
 }
 
-fn choose(oracle: &dyn Trainer, data: &TaskData) -> Choice {
+fn choose(oracle: &dyn Trainer, data: &TaskData) -> StackedPredictor {
     let context = TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
-    guard::choose(data, 0, candidates, None).unwrap()
+    guard::stack(data, 0, candidates, None).unwrap()
 }
 
 fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {
@@ -143,22 +145,22 @@ fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {
 }
 
 /// Whether new observations lie within 90 % intervals: how many of how many.
-fn held(choice: &Choice, theta: &[f64], noise: f64, rng: &mut Rng) -> f64 {
-    let belief = &choice.beliefs[0];
+fn held(choice: &StackedPredictor, theta: &[f64], noise: f64, rng: &mut Rng) -> f64 {
+    let posterior = &choice.posteriors[0];
     let fresh = rows(theta, 40, noise, rng);
     let inside = fresh
         .inputs()
         .chunks(D)
         .zip(fresh.outputs())
         .filter(|(x, y)| {
-            let expected = common::dot(x, &belief.mean);
-            let mut variance = belief.noise;
+            let expected = common::dot(x, &posterior.mean);
+            let mut variance = posterior.noise;
             for (i, a) in x.iter().enumerate() {
                 for (j, b) in x.iter().enumerate() {
-                    variance += a * b * belief.covariance[(i, j)];
+                    variance += a * b * posterior.covariance[(i, j)];
                 }
             }
-            (*y - expected).abs() <= 1.645 * (variance * belief.spread()).sqrt()
+            (*y - expected).abs() <= 1.645 * (variance * posterior.t_variance_factor()).sqrt()
         });
     inside.count() as f64 / 40.0
 }
@@ -226,9 +228,9 @@ fn judge(oracle: &dyn Trainer, labelled: bool) {
 #[test]
 fn pooled_sources_do_no_harm() {
     judge(
-        &Pooled {
+        &PartialPooling {
             groups: GROUPS.to_vec(),
-            ..Pooled::default()
+            ..PartialPooling::default()
         },
         true,
     );
@@ -236,5 +238,5 @@ fn pooled_sources_do_no_harm() {
 
 #[test]
 fn a_shared_representation_does_no_harm() {
-    judge(&Exact::default(), false);
+    judge(&JointRidge::default(), false);
 }

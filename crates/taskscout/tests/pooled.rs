@@ -9,11 +9,11 @@ use faer::Mat;
 
 use common::{bits, dot, normals, on_threads, rng};
 use taskscout::data::{Samples, Stage, TaskData};
-use taskscout::model::{Activation, Layer, Mlp, Model, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, Exact, FeatureSet, Fitted, Pooled, PooledOnNetwork, Predictor, PredictorKind,
-    TrainContext, Trainer, TrainerNeeds, guard,
+    Candidate, FeatureSet, JointRidge, PartialPooling, PartialPoolingOnNetwork, Predictor,
+    PredictorKind, TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -22,10 +22,10 @@ const D: usize = 13;
 const NOISE: f64 = 0.3;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
 
-fn oracle() -> Pooled {
-    Pooled {
+fn oracle() -> PartialPooling {
+    PartialPooling {
         groups: GROUPS.to_vec(),
-        ..Pooled::default()
+        ..PartialPooling::default()
     }
 }
 
@@ -135,11 +135,11 @@ fn excess(predictor: &Predictor, theta: &[f64]) -> f64 {
 /// What the guard returns, and the target's own rows give.
 fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
     let context = TrainContext {
-        propose: vec![0],
+        candidate_targets: vec![0],
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
-    let choice = guard::choose(data, 0, candidates, None).unwrap();
+    let choice = guard::stack(data, 0, candidates, None).unwrap();
     let own = choice.candidate(PredictorKind::TargetOnly).unwrap();
     (choice.predictor().unwrap().clone(), own.clone())
 }
@@ -183,7 +183,7 @@ fn predictors(units: Units) -> Vec<f64> {
         .shared_candidate(&data, &model, 0)
         .unwrap()
         .unwrap();
-    let own = oracle().own_candidate(&data, 0).unwrap();
+    let own = oracle().target_only_candidate(&data, 0).unwrap();
     [shared, own]
         .map(|one| one.predictor.coefficients[0].clone())
         .concat()
@@ -237,7 +237,7 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
         name: name.into(),
         groups: groups.to_vec(),
     };
-    let oracle = Pooled {
+    let oracle = PartialPooling {
         sets: vec![set("the constant", &[0]), set("what matters", &[0, 1])],
         ..oracle()
     };
@@ -247,12 +247,12 @@ fn sets_are_chosen_by_held_out_rows_of_the_target() {
     let model = oracle.model(&data, &TrainContext::default()).unwrap();
     assert_eq!(model.report.notes, ["learnt on what matters"]);
     assert_eq!(
-        model.structure.pools()[0].columns(),
+        model.structure.hierarchical_models()[0].feature_columns(),
         Some([0, 1, 2, 3, 4].as_slice())
     );
     for candidate in [
         oracle.shared_candidate(&data, &model, 0).unwrap().unwrap(),
-        oracle.own_candidate(&data, 0).unwrap(),
+        oracle.target_only_candidate(&data, 0).unwrap(),
     ] {
         let predictor = candidate.predictor;
         assert!(
@@ -270,7 +270,7 @@ fn models_survive_a_file() {
     let model = oracle().model(&data, &TrainContext::default()).unwrap();
     let text = serde_json::to_string(&model).unwrap();
     let back: Model = serde_json::from_str(&text).unwrap();
-    assert!(back.report.evidence.is_nan());
+    assert!(back.report.log_evidence.is_nan());
     // What families have in common is kept, to the last digit.
     let proposed = |model| oracle().shared_candidate(&data, model, 0).unwrap();
     assert_eq!(proposed(&back), proposed(&model));
@@ -298,9 +298,9 @@ fn odd_data_break_nothing() {
         ("huge", &|x| 1e60 * x[1]),
         ("tiny", &|x| 1e-60 * x[1]),
     ];
-    let oracle = Pooled {
+    let oracle = PartialPooling {
         groups: vec![1, 2],
-        ..Pooled::default()
+        ..PartialPooling::default()
     };
     for (name, label) in labels {
         for counts in [vec![], vec![1], vec![200], vec![200, 1, 200, 2, 200]] {
@@ -327,7 +327,7 @@ fn odd_data_break_nothing() {
                 let shared = shared.unwrap_or_else(|error| panic!("{place}: {error}"));
                 assert_eq!(shared.is_some(), !counts.is_empty(), "{place}");
                 assert!(oracle.shared_candidate(&data, &model, 1).unwrap().is_none());
-                let own = oracle.own_candidate(&data, 0);
+                let own = oracle.target_only_candidate(&data, 0);
                 let own = own.unwrap_or_else(|error| panic!("{place}: {error}"));
                 let finite =
                     |one: &Candidate| one.predictor.coefficients[0].iter().all(|c| c.is_finite());
@@ -372,18 +372,18 @@ fn settings_that_do_not_fit_are_named() {
             name: "odd".into(),
             groups: groups.to_vec(),
         };
-        Pooled {
+        PartialPooling {
             sets: vec![set],
             ..oracle()
         }
     };
-    let counting = |effective_rows| Pooled {
+    let counting = |effective_rows| PartialPooling {
         effective_rows,
         ..oracle()
     };
     for (oracle, expected) in [
         (
-            Pooled {
+            PartialPooling {
                 groups: vec![1, 2],
                 ..oracle()
             },
@@ -406,9 +406,9 @@ fn settings_that_do_not_fit_are_named() {
 struct Magnitude;
 
 impl Trainer for Magnitude {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
         // It must not see the target.
-        assert_eq!(context.targets, taskscout::data::TargetRows::None);
+        assert_eq!(context.target_rows, taskscout::data::TargetRows::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
         let layer = |weights| Layer {
             weights,
@@ -417,15 +417,15 @@ impl Trainer for Magnitude {
         let first = layer(Mat::from_fn(D, 2, sign));
         let last = layer(Mat::from_fn(2, 1, |_, _| 1.0));
         let mlp = Mlp::new(vec![first, last], Activation::Relu)?;
-        let model = Exact::default().model(
+        let model = JointRidge::default().model(
             data,
             &TrainContext {
                 k: Some(1),
                 ..context.clone()
             },
         )?;
-        Ok(Fitted::from(Model {
-            representation: Phi::Mlp(mlp),
+        Ok(TrainResult::from(Model {
+            representation: AnyRepresentation::Mlp(mlp),
             ..model
         }))
     }
@@ -458,7 +458,7 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
             .unwrap();
     }
     data.add_target_rows(0, &bent(0.5, 8, rng)).unwrap();
-    let over = PooledOnNetwork {
+    let over = PartialPoolingOnNetwork {
         pooled: oracle(),
         network: Arc::new(Magnitude),
     };
@@ -497,13 +497,15 @@ fn what_a_network_gives_is_pooled_beside_the_features() {
         .predictor;
     assert!(error(&with) < 1.5 * NOISE * NOISE, "{}", error(&with));
     assert!(error(&with) < 0.1 * error(&without), "{}", error(&without));
-    let values = model.structure.pools()[0].values(features).unwrap();
+    let values = model.structure.hierarchical_models()[0]
+        .basis_values(features)
+        .unwrap();
     assert_eq!((values.nrows(), values.ncols()), (400, D + 1));
 }
 
 #[test]
 fn effective_rows_are_read_by_their_word_and_written_by_their_old_key() {
-    let read = |text: &str| serde_json::from_str::<Pooled>(text).unwrap();
+    let read = |text: &str| serde_json::from_str::<PartialPooling>(text).unwrap();
     let new = read(r#"{"effective_rows": 80.0}"#);
     assert_eq!(new, read(r#"{"worth": 80.0}"#));
     let written = serde_json::to_value(&new).unwrap();

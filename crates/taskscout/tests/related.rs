@@ -13,7 +13,7 @@ use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
 use taskscout::task::Task;
-use taskscout::train::{Choice, Pooled, PredictorKind};
+use taskscout::train::{PartialPooling, PredictorKind, StackedPredictor};
 
 const D: usize = 4;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -44,9 +44,9 @@ fn config(targets: Vec<Target>) -> StudyConfig {
     let strategy = StrategyConfig::new(StrategyKind::Related);
     StudyConfig {
         task_features: FeatureMap::monomials(3, powers.map(|row| row.to_vec()).to_vec()).unwrap(),
-        oracle: Oracle::Pooled(Pooled {
+        oracle: Oracle::Pooled(PartialPooling {
             groups: vec![1, 3],
-            ..Pooled::default()
+            ..PartialPooling::default()
         }),
         seed: 3,
         ..StudyConfig::new(
@@ -294,7 +294,7 @@ fn several_outputs_are_pooled_side_by_side() {
     assert_eq!(together[0].kind, PredictorKind::Shared);
     for (output, study) in alone.iter().enumerate() {
         let alone = study.predictors().unwrap();
-        let of = |choice: &Choice, at: usize| {
+        let of = |choice: &StackedPredictor, at: usize| {
             let shared = choice.candidate(PredictorKind::Shared).unwrap();
             shared.coefficients[at].clone()
         };

@@ -53,8 +53,8 @@ fn naive(rows: &Samples) -> Vec<f64> {
 /// All numbers of the statistics, in the order of `naive`.
 fn numbers(statistics: &Statistics) -> Vec<f64> {
     let mut out = statistics.gram().to_vec();
-    (0..statistics.outputs()).for_each(|o| out.extend(statistics.moment(o)));
-    out.extend((0..statistics.outputs()).map(|o| statistics.square(o)));
+    (0..statistics.outputs()).for_each(|o| out.extend(statistics.cross_moment(o)));
+    out.extend((0..statistics.outputs()).map(|o| statistics.sum_of_squares(o)));
     out
 }
 
@@ -115,8 +115,8 @@ proptest! {
             let pairs = rows.inputs().chunks_exact(d).zip(labels);
             let sum: f64 = pairs.map(|(x, y)| (y - dot(x, &beta)).powi(2)).sum();
             // Three sums cancel; their size bounds the rounding.
-            let size = statistics.square(o) + 2.0 * dot(&beta, statistics.moment(o)).abs() + sum;
-            prop_assert!((statistics.residual(o, &beta) - sum).abs() < 1e-12 * size);
+            let size = statistics.sum_of_squares(o) + 2.0 * dot(&beta, statistics.cross_moment(o)).abs() + sum;
+            prop_assert!((statistics.residual_sum_of_squares(o, &beta) - sum).abs() < 1e-12 * size);
         }
     }
 
@@ -273,7 +273,7 @@ fn rows_by_fold(rows: &Samples) -> Vec<Vec<u32>> {
     let target = data.add_target("t", vec![1.0]).unwrap();
     data.add_target_rows(target, rows).unwrap();
     let named = |fold: &std::sync::Arc<Statistics>| {
-        let sum = fold.moment(0)[0] as u32;
+        let sum = fold.cross_moment(0)[0] as u32;
         (0..32).filter(|i| sum >> i & 1 == 1).collect::<Vec<u32>>()
     };
     data.targets()[target].folds.iter().map(named).collect()

@@ -11,7 +11,7 @@ mod common;
 use common::{Truth, apply, dot, on_threads, rng, unit};
 use serde_json::{Value, json};
 use taskscout::data::{Samples, Stage};
-use taskscout::metric::relevance;
+use taskscout::metric::cosine;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::strategy::{Plan, PlanItem};
@@ -487,12 +487,12 @@ fn settings_that_do_not_fit_are_refused_by_name() {
         .map(|i| unit(SOURCES, (i + 1) % SOURCES))
         .collect();
     assert_eq!(
-        aimed(vec![Target::second_moment("a", lopsided)]),
+        aimed(vec![Target::distribution("a", lopsided)]),
         "targets.a.moment"
     );
     let negative = scaled_identity(-1.0);
     assert_eq!(
-        aimed(vec![Target::second_moment("a", negative)]),
+        aimed(vec![Target::distribution("a", negative)]),
         "targets.a.moment"
     );
     let refused = |target| Study::new(with_targets(&json!({}), vec![target])).map(|_| ());
@@ -505,7 +505,7 @@ fn settings_that_do_not_fit_are_refused_by_name() {
         Err(Error::NotFinite { .. })
     ));
     assert!(matches!(
-        refused(Target::second_moment("a", vec![vec![1.0]])),
+        refused(Target::distribution("a", vec![vec![1.0]])),
         Err(Error::WrongLength { .. })
     ));
     let misspelt = serde_json::from_value::<StudyConfig>(settings(&json!({"sede": 1})));
@@ -521,7 +521,7 @@ fn scaled_identity(scale: f64) -> Vec<Vec<f64>> {
 #[test]
 fn all_kinds_of_targets_give_plans() {
     let known = || Target::known("known", unit(SOURCES, 2)).with_weight(0.5);
-    let spread = || Target::second_moment("spread", scaled_identity(0.1));
+    let spread = || Target::distribution("spread", scaled_identity(0.1));
     let kinds = [
         vec![Target::unknown("a").with_weight(3.0), Target::unknown("b")],
         vec![known()],
@@ -557,9 +557,9 @@ fn a_known_target_is_planned_for_without_samples_of_it() {
         .filter(|item| item.stage == Stage::Exploit)
         .max_by_key(|item| item.n)
         .unwrap();
-    let cosine = relevance(&world.embedding(&exploit.task), &world.embedding(&task));
+    let cosine = cosine(&world.embedding(&exploit.task), &world.embedding(&task));
     assert!(cosine > 0.95, "{cosine}");
-    let spread = vec![Target::second_moment("a", scaled_identity(1.0))];
+    let spread = vec![Target::distribution("a", scaled_identity(1.0))];
     let mut study = Study::new(with_targets(&json!({}), spread)).unwrap();
     assert!(state_error(study.tell_target(0, &zeros(1))).contains("distribution over tasks"));
 }
@@ -677,7 +677,7 @@ fn aware_finds_the_tasks_that_the_target_needs() {
             .filter(|item| item.stage == Stage::Exploit)
             .max_by_key(|item| item.n)
             .unwrap();
-        let cosine = relevance(&world.embedding(&exploit.task), &world.target_embedding());
+        let cosine = cosine(&world.embedding(&exploit.task), &world.target_embedding());
         assert!(cosine >= 0.95, "seed {seed}: {cosine}");
         assert!(
             exploit

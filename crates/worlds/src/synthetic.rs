@@ -14,7 +14,7 @@ use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, Representation as _};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
 use taskscout::space::{Space, TaskSpace as _};
@@ -69,7 +69,7 @@ pub struct Synthetic {
     config: SyntheticConfig,
     space: Space,
     task_features: FeatureMap,
-    representation: Phi,
+    representation: AnyRepresentation,
     map: Mat<f64>,
     /// Embeddings, one a target.
     targets: Vec<Vec<f64>>,
@@ -141,7 +141,7 @@ impl Synthetic {
         let (space, task_features) = config.tasks()?;
         let mut rng = derive(config.matrix_seed, Purpose::World, &[]);
         let map = ill_conditioned(config.k, config.source_dim + 1, &mut rng);
-        let representation: Phi = match &config.network {
+        let representation: AnyRepresentation = match &config.network {
             None => {
                 Linear::new(orthonormal(config.input_features.dim(), config.k, &mut rng).as_ref())?
                     .into()
@@ -181,7 +181,7 @@ impl Synthetic {
 
     /// The true `φ`.
     #[must_use]
-    pub fn representation(&self) -> &Phi {
+    pub fn representation(&self) -> &AnyRepresentation {
         &self.representation
     }
 
@@ -235,7 +235,7 @@ impl Synthetic {
             .collect();
         let mut features = vec![0.0; n * map.dim()];
         map.apply(&inputs, &mut features);
-        let truth = match self.representation.linear() {
+        let truth = match self.representation.as_linear() {
             Some(linear) => {
                 let coefficients = linear.coefficients(embedding);
                 let label = |row: &[f64]| row.iter().zip(&coefficients).map(|(x, b)| x * b).sum();

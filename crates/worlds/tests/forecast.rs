@@ -198,8 +198,8 @@ fn tally(cases: &[Case]) -> BTreeMap<&'static str, Tally> {
     for case in cases {
         let tally = tallies.entry(case.way).or_default();
         tally.cases += 1;
-        tally.shared += usize::from(case.interval.holds(case.shared));
-        tally.returned += usize::from(case.interval.holds(case.returned));
+        tally.shared += usize::from(case.interval.contains(case.shared));
+        tally.returned += usize::from(case.interval.contains(case.returned));
         tally.above += usize::from(case.shared > case.interval.high);
         tally.ratio += case.shared / case.interval.mean;
     }

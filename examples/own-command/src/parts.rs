@@ -117,11 +117,11 @@ fn usual() -> f64 {
 }
 
 impl Trainer for House {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let lambda = Some(self.penalty);
-        Exact {
+        JointRidge {
             lambda,
-            ..Exact::default()
+            ..JointRidge::default()
         }
         .fit(data, context)
     }

@@ -1,6 +1,5 @@
 //! `taskscout export` and `taskscout predict`: models to robots, and to tables.
 
-mod columns;
 mod export;
 pub(crate) mod options;
 mod predict;

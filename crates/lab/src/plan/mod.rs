@@ -53,7 +53,6 @@ use self::metric::Metric;
 pub use self::options::{FeatureName, PlanOptions};
 use self::outcome::{Outcome, Row, Setting};
 use self::say::Notes;
-pub use self::say::short;
 use self::source::{Listed, Source, Tasks};
 use self::tidy::Tidy;
 use self::wanted::{Asked, Wanted};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use taskscout_io::tables::visible;
+use taskscout_io::tables::{short, visible};
 
-use super::say::{percent, short};
+use super::say::percent;
 
 /// Rows of a plan that a table shows.
 const SHOWN: usize = 40;

@@ -123,7 +123,7 @@ impl Source {
             source.lens.row_name = "learnt direction".into();
             let targets = study.config().targets.iter();
             let embedded = targets
-                .filter(|target| !matches!(target.kind, TargetKind::SecondMoment { .. }))
+                .filter(|target| !matches!(target.kind, TargetKind::Distribution { .. }))
                 .map(|target| target.name.clone());
             source.learnt = Some(Learnt {
                 needs: (*needs).clone(),

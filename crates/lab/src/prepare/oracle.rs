@@ -1,7 +1,7 @@
 //! Which training oracle an experiment uses.
 
 use taskscout::study::Oracle;
-use taskscout::train::{Exact, Staged};
+use taskscout::train::{JointRidge, PaperTrainer};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
 use crate::config::{LearnerConfig, OwnParts};
@@ -31,11 +31,11 @@ fn built_in(
     scenario: &Scenario,
 ) -> taskscout::Result<Oracle> {
     Ok(match oracle {
-        OracleName::Exact => Oracle::Exact(Exact {
+        OracleName::Exact => Oracle::Exact(JointRidge {
             lambda: learner.lambda,
-            ..Exact::default()
+            ..JointRidge::default()
         }),
-        OracleName::Mllam => Oracle::Mllam(Staged {
+        OracleName::Mllam => Oracle::Mllam(PaperTrainer {
             mllam: learner.mllam.clone().unwrap_or_default(),
         }),
         OracleName::Neural => NeuralConfig {

@@ -1,7 +1,7 @@
 //! What is kept of a trial beside its rows, so that a resumed run can still draw everything.
 
 use serde::{Deserialize, Serialize};
-use taskscout::train::{Choice, Predictor, PredictorKind};
+use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
 
 /// The details of a trial, target by target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ pub(crate) struct Identified {
 
 impl Identified {
     /// What a report needs of what was found.
-    pub(crate) fn of(found: &taskscout::identify::Identified) -> Self {
+    pub(crate) fn of(found: &taskscout::identify::IdentifiedParameters) -> Self {
         Self {
             w: found.task.clone(),
             low: found.low.clone(),
@@ -97,7 +97,7 @@ impl TrialDetails {
     }
 
     /// Adds what the last round handed back.
-    pub(crate) fn end(&mut self, choices: &[Choice]) {
+    pub(crate) fn end(&mut self, choices: &[StackedPredictor]) {
         for (details, choice) in self.targets.iter_mut().zip(choices) {
             details.returned = choice.predictor().cloned();
             details.target_only = choice.candidate(PredictorKind::TargetOnly).cloned();

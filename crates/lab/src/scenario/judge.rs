@@ -1,7 +1,7 @@
 //! How good is what was learnt?
 
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::model::Phi;
+use taskscout::model::AnyRepresentation;
 use taskscout::train::Predictor;
 
 use crate::memory::{NUMBER, Need};
@@ -18,7 +18,7 @@ pub(crate) trait Judge {
     }
 
     /// How much of the true representation a learnt one catches, where there is a true one.
-    fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
+    fn similarity(&self, learnt: &AnyRepresentation) -> taskscout::Result<Option<f64>> {
         let _ = learnt;
         Ok(None)
     }

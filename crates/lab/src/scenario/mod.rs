@@ -28,7 +28,7 @@ use faer::Mat;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::space::{List, Space};
 use taskscout::task::TaskId;
-use taskscout::train::Pooled;
+use taskscout::train::PartialPooling;
 use taskscout_models::Names;
 
 pub(crate) use judge::{Judge, judging};
@@ -62,7 +62,7 @@ pub(crate) struct Scenario {
     /// The least budget of a round that spreads over the whole space: a sample for each direction.
     pub(crate) least_budget: usize,
     /// How the oracle of partial pooling is to learn here.
-    pub(crate) pooled: Pooled,
+    pub(crate) pooled: PartialPooling,
     /// Whether that oracle stands a network beside the features.
     pub(crate) wants_network: bool,
     /// What the theory asks of the truth, where there is one that it speaks of.
@@ -117,9 +117,9 @@ impl Scenario {
         targets: Vec<ScenarioTarget>,
     ) -> Self {
         let groups = input_features.groups();
-        let pooled = Pooled {
+        let pooled = PartialPooling {
             groups: groups.iter().map(ExactSizeIterator::len).collect(),
-            ..Pooled::default()
+            ..PartialPooling::default()
         };
         Self {
             least_budget: task_features.dim(),

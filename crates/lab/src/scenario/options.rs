@@ -14,7 +14,7 @@ pub(crate) enum WorldOption {
     JointTargets,
     Distribution,
     Data,
-    Phi,
+    AnyRepresentation,
     Inputs,
     SkipBadRows,
 }
@@ -29,7 +29,7 @@ impl WorldOption {
         Self::JointTargets,
         Self::Distribution,
         Self::Data,
-        Self::Phi,
+        Self::AnyRepresentation,
         Self::Inputs,
         Self::SkipBadRows,
     ];
@@ -44,7 +44,7 @@ impl WorldOption {
             Self::JointTargets => "--joint-targets",
             Self::Distribution => "--target-distribution",
             Self::Data => "--data",
-            Self::Phi => "--phi",
+            Self::AnyRepresentation => "--phi",
             Self::Inputs => "--inputs",
             Self::SkipBadRows => "--skip-bad-rows",
         }
@@ -61,7 +61,7 @@ impl WorldOption {
             Self::JointTargets => options.joint_targets,
             Self::Distribution => options.target_distribution,
             Self::Data => options.data.is_some(),
-            Self::Phi => options.phi.is_some(),
+            Self::AnyRepresentation => options.phi.is_some(),
             Self::Inputs => !options.logs.inputs.is_empty(),
             Self::SkipBadRows => options.logs.skip_bad_rows,
         }
@@ -78,7 +78,7 @@ impl WorldOption {
             Self::JointTargets => options.joint_targets = false,
             Self::Distribution => options.target_distribution = false,
             Self::Data => options.data = None,
-            Self::Phi => options.phi = None,
+            Self::AnyRepresentation => options.phi = None,
             Self::Inputs => {
                 let skip_bad_rows = options.logs.skip_bad_rows;
                 options.logs = LogOptions {
@@ -99,7 +99,7 @@ impl WorldOption {
             Self::JointTargets => {
                 "worlds with named targets (pendulum, drone, programs, synthetic ones with --targets)"
             }
-            Self::Data | Self::Phi | Self::Inputs | Self::SkipBadRows => {
+            Self::Data | Self::AnyRepresentation | Self::Inputs | Self::SkipBadRows => {
                 "the experiment drone and worlds of logs"
             }
         };

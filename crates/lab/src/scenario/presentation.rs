@@ -1,7 +1,7 @@
 //! What a report says of one kind of world.
 
 use taskscout::study::Study;
-use taskscout::train::Choice;
+use taskscout::train::StackedPredictor;
 use taskscout_report::ExperimentReport;
 
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub(crate) trait Presentation: Send + Sync {
         &self,
         study: &Study,
         target: usize,
-        choice: &Choice,
+        choice: &StackedPredictor,
         all_pairs: bool,
     ) -> taskscout::Result<Option<TargetRelevance>> {
         let _ = (study, target, choice, all_pairs);

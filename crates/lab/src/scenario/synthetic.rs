@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::metric;
-use taskscout::model::Phi;
+use taskscout::model::AnyRepresentation;
 use taskscout::registry::Registry;
 use taskscout::rng::Rng;
 use taskscout::source::TaskSource;
@@ -253,12 +253,12 @@ impl Judge for Truth<'_> {
         self.0.mean_task_loss(predictors).map(Some)
     }
 
-    fn similarity(&self, learnt: &Phi) -> taskscout::Result<Option<f64>> {
+    fn similarity(&self, learnt: &AnyRepresentation) -> taskscout::Result<Option<f64>> {
         self.0.similarity(learnt).map(Some)
     }
 
     fn relevance(&self, target: usize, task: &[f64]) -> Option<f64> {
         let target = self.0.targets().get(target)?;
-        Some(metric::relevance(&self.0.embedding(task), target))
+        Some(metric::cosine(&self.0.embedding(task), target))
     }
 }

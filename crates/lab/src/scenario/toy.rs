@@ -143,7 +143,7 @@ impl Judge for Settings {
 
     fn relevance(&self, target: usize, task: &[f64]) -> Option<f64> {
         let target = embedding(&self.targets[target]);
-        Some(metric::relevance(&embedding(task), &target))
+        Some(metric::cosine(&embedding(task), &target))
     }
 }
 

@@ -156,7 +156,7 @@ fn predicted(world: &Synthetic, tasks: &[(Vec<f64>, f64)], had: &[usize]) -> Res
 /// The loss of the target's head on the representation that was learnt, by least squares on the target's rows.
 fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
     let model = study.model()?;
-    let Some(linear) = model.representation.linear() else {
+    let Some(linear) = model.representation.as_linear() else {
         return Err(LabError::Failure(
             "the representation is no matrix, so the law says nothing of it".into(),
         ));
@@ -164,7 +164,7 @@ fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
     let own = study.data().target_statistics(0, TargetRows::All)?;
     let phi = linear.matrix();
     let gram = phi.transpose() * own.gram_matrix() * phi;
-    let moment = own.moment(0);
+    let moment = own.cross_moment(0);
     let moment = phi.transpose() * MatRef::from_column_major_slice(moment, moment.len(), 1);
     let head = gram.partial_piv_lu().solve(&moment);
     let head: Vec<f64> = (0..head.nrows()).map(|i| head[(i, 0)]).collect();
@@ -172,7 +172,7 @@ fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
         kind: PredictorKind::Shared,
         coefficients: vec![linear.coefficients(&head)],
         head: None,
-        held_out: None,
+        held_out_error: None,
     };
     Ok(world.target_loss(&predictor)?)
 }

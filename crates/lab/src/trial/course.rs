@@ -8,7 +8,7 @@ use taskscout::data::Samples;
 use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::StrategyKind;
 use taskscout::study::Study;
-use taskscout::train::Choice;
+use taskscout::train::StackedPredictor;
 use taskscout_report::{PlanRow, ResultRow};
 
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(super) struct Course<'a> {
     pub(super) plans: Vec<PlanRow>,
     pub(super) details: TrialDetails,
     /// What the last round handed back, target by target.
-    pub(super) choices: Arc<Vec<Choice>>,
+    pub(super) choices: Arc<Vec<StackedPredictor>>,
     /// When the trial began.
     pub(super) began: Instant,
 }
@@ -86,7 +86,11 @@ impl<'a> Course<'a> {
     }
 
     /// The loss of what a choice hands back.
-    pub(super) fn returned_loss(&self, target: usize, choice: &Choice) -> Result<Option<f64>> {
+    pub(super) fn returned_loss(
+        &self,
+        target: usize,
+        choice: &StackedPredictor,
+    ) -> Result<Option<f64>> {
         let loss = |predictor| self.world.judge.loss(target, predictor);
         Ok(choice.predictor().map(loss).transpose()?)
     }

@@ -1,12 +1,12 @@
 //! A target that is a distribution `ν` over the world's targets, its members, all alike.
 //!
-//! The samples are a mixed pool: each row is of a random member, and says of which. So every member has a coordinate of
-//! its own in the task features, as a single hidden target has, and the study learns all embeddings at once. Its designs
+//! The samples are a mixed pool: each row is of a random member, and says of which. So every member has a task feature of
+//! its own, as a single hidden target has, and the study learns all embeddings at once. Its designs
 //! serve `A = E_ν[c cᵀ]`, whose rank is `k*`. What is measured is the excess risk over `ν`, the mean over members of
 //! the loss of the member's own head, and beside it the loss of the mean head on the mean task.
 
 use taskscout::rng::{Purpose, derive, uniform};
-use taskscout::train::{Choice, Predictor, PredictorKind};
+use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
 use taskscout_report::ResultRow;
 
 use super::course::Course;
@@ -61,7 +61,7 @@ impl Course<'_> {
             test_loss: self
                 .mean_task_loss(|choice| choice.candidate(PredictorKind::Shared))?
                 .filter(|_| has_shared),
-            returned_loss: self.mean_task_loss(Choice::predictor)?,
+            returned_loss: self.mean_task_loss(StackedPredictor::predictor)?,
             ..about(MEAN_TASK)
         };
         Ok(vec![over, mean_task])
@@ -70,7 +70,7 @@ impl Course<'_> {
     /// The loss of the mean of one predictor of every member, where all have it.
     fn mean_task_loss(
         &self,
-        predictor: impl Fn(&Choice) -> Option<&Predictor>,
+        predictor: impl Fn(&StackedPredictor) -> Option<&Predictor>,
     ) -> Result<Option<f64>> {
         let all: Option<Vec<&Predictor>> = self.choices.iter().map(predictor).collect();
         let judge = self.world.judge.as_ref();

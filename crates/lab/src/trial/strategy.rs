@@ -9,7 +9,7 @@ use taskscout::metric;
 use taskscout::strategy::{Plan, PlanItem};
 use taskscout::study::{Event, Study};
 use taskscout::task::{Task, TaskId};
-use taskscout::train::{Choice, PredictorKind};
+use taskscout::train::{PredictorKind, StackedPredictor};
 use taskscout_report::{PlanRow, ResultRow};
 
 use super::course::Course;
@@ -185,7 +185,7 @@ impl Course<'_> {
         plan: &Plan,
         exploited: Option<&PlanItem>,
         target: usize,
-        choice: &Choice,
+        choice: &StackedPredictor,
     ) -> Result<ResultRow> {
         let judge = self.world.judge.as_ref();
         let shared = choice.candidate(PredictorKind::Shared);
@@ -200,7 +200,7 @@ impl Course<'_> {
             predictor: Some(choice.kind.to_string()),
             relevance: exploited.and_then(|item| judge.relevance(target, &item.task)),
             tasks: count.tasks,
-            long_term_tasks: count.long_term,
+            long_term_tasks: count.above_one_percent,
             ..self.blank_row(target)
         })
     }

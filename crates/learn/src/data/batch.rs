@@ -18,7 +18,8 @@ pub enum Batch {
     /// Their statistics.
     Statistics(#[serde(with = "shared")] Arc<Statistics>),
     /// Their statistics, and the rows in single precision.
-    Kept {
+    #[serde(rename = "Kept")]
+    StatisticsAndRows {
         /// The statistics.
         #[serde(with = "shared")]
         statistics: Arc<Statistics>,
@@ -46,7 +47,9 @@ impl Batch {
     pub fn len(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.len(),
-            Self::Statistics(statistics) | Self::Kept { statistics, .. } => statistics.count(),
+            Self::Statistics(statistics) | Self::StatisticsAndRows { statistics, .. } => {
+                statistics.count()
+            }
         }
     }
 
@@ -60,7 +63,7 @@ impl Batch {
     pub(super) fn check(&self, dim: usize, outputs: usize, keep_rows: bool) -> Result<()> {
         let (d, m) = match self {
             Self::Rows(rows) => (rows.input_dim(), rows.output_dim()),
-            Self::Statistics(statistics) | Self::Kept { statistics, .. } => {
+            Self::Statistics(statistics) | Self::StatisticsAndRows { statistics, .. } => {
                 (statistics.dim(), statistics.outputs())
             }
         };
@@ -70,7 +73,7 @@ impl Batch {
             Self::Statistics(_) if keep_rows => Err(Error::State(
                 "a batch has statistics only, but the oracle of this study learns from rows".into(),
             )),
-            Self::Kept { statistics, rows } => {
+            Self::StatisticsAndRows { statistics, rows } => {
                 rows.validate("a batch", dim, outputs)?;
                 Error::check_length("the kept rows of a batch", statistics.count(), rows.len())
             }
@@ -93,7 +96,7 @@ impl Batch {
                 Arc::make_mut(statistics).add_rows(samples.inputs(), samples.outputs());
             }
             Self::Statistics(own) => join(statistics, own)?,
-            Self::Kept {
+            Self::StatisticsAndRows {
                 statistics: own,
                 rows: kept,
             } => {

@@ -70,10 +70,10 @@ impl std::fmt::Display for Stage {
 
 /// What has been collected from one source task in one stage.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskEntry {
+pub struct SourceData {
     /// The task.
     pub task: Task,
-    /// Its features `ψ_W(w)`, with a zero for every target that has a coordinate of its own.
+    /// Its features `ψ_W(w)`, with a zero for every target that has a task feature of its own.
     pub features: Vec<f64>,
     /// The stage that asked for the rows.
     pub stage: Stage,
@@ -90,7 +90,7 @@ pub struct TaskEntry {
 pub struct TargetData {
     /// The target's name.
     pub name: String,
-    /// Its task features: a unit vector on its own coordinate, or `ψ_W(w)` if `w` is known.
+    /// Its task features: a unit vector on its own feature, or `ψ_W(w)` if `w` is known.
     pub features: Vec<f64>,
     /// The statistics of its rows, in folds.
     pub folds: Vec<Arc<Statistics>>,
@@ -116,7 +116,7 @@ pub enum TargetRows {
 impl TargetRows {
     /// Whether a fit may see the rows of a fold.
     #[must_use]
-    pub fn sees(self, fold: usize) -> bool {
+    pub fn includes(self, fold: usize) -> bool {
         match self {
             Self::All => true,
             Self::None => false,
@@ -132,14 +132,14 @@ pub struct TaskData {
     outputs: usize,
     task_dim: usize,
     keeps_rows: bool,
-    sources: Vec<TaskEntry>,
+    sources: Vec<SourceData>,
     targets: Vec<TargetData>,
     version: u64,
 }
 
 impl TaskData {
     /// Data for rows of `feature_dim` features and `outputs` outputs, and tasks of `task_dim`
-    /// features (targets' own coordinates included).
+    /// features (targets' own task features included).
     #[must_use]
     pub fn new(feature_dim: usize, outputs: usize, task_dim: usize) -> Self {
         Self {
@@ -170,12 +170,12 @@ impl TaskData {
     ///
     /// # Errors
     /// A representation of other features, or one that needs rows that were not kept.
-    pub fn under(&self, phi: &dyn Representation) -> Result<Self> {
+    pub fn transformed_by(&self, phi: &dyn Representation) -> Result<Self> {
         Error::check_length("the representation", self.feature_dim, phi.input_dim())?;
         let mut seen = Self::new(phi.dim(), self.outputs, self.task_dim);
         seen.version = self.version;
         for entry in &self.sources {
-            seen.sources.push(TaskEntry {
+            seen.sources.push(SourceData {
                 task: entry.task.clone(),
                 features: entry.features.clone(),
                 stage: entry.stage,
@@ -215,8 +215,8 @@ impl TaskData {
         Ok(self.targets.len() - 1)
     }
 
-    /// Gives all tasks one more feature, which is zero of all so far: the coordinate of a new target.
-    pub fn add_coordinate(&mut self) {
+    /// Gives all tasks one more feature, which is zero of all so far: that of a new target.
+    pub fn add_task_feature(&mut self) {
         self.task_dim += 1;
         let sources = self.sources.iter_mut().map(|entry| &mut entry.features);
         let targets = self.targets.iter_mut().map(|entry| &mut entry.features);
@@ -262,7 +262,7 @@ impl TaskData {
             .iter()
             .rposition(|entry| entry.stage == stage && entry.task.id == task.id);
         let index = known.unwrap_or_else(|| {
-            self.sources.push(TaskEntry {
+            self.sources.push(SourceData {
                 task: task.clone(),
                 features: features.to_vec(),
                 stage,
@@ -284,11 +284,11 @@ impl TaskData {
     /// An unknown target, or rows of the wrong length.
     pub fn add_target_rows(&mut self, target: usize, rows: &Samples) -> Result<()> {
         self.check_rows(rows)?;
-        self.add_target_blocks(target, &self.cut(rows))
+        self.add_target_blocks(target, &self.split_into_folds(rows))
     }
 
     /// Feature rows of a target as contiguous blocks, one for each fold.
-    pub fn cut(&self, rows: &Samples) -> Vec<Batch> {
+    pub fn split_into_folds(&self, rows: &Samples) -> Vec<Batch> {
         let blocks = rows.blocks(TARGET_FOLDS).into_iter();
         blocks
             .map(|block| Batch::of(&rows.part(block), self.keeps_rows))
@@ -389,7 +389,7 @@ impl TaskData {
         self.outputs
     }
 
-    /// Number of features of a task, targets' own coordinates included.
+    /// Number of features of a task, targets' own task features included.
     #[must_use]
     pub fn task_dim(&self) -> usize {
         self.task_dim
@@ -397,7 +397,7 @@ impl TaskData {
 
     /// What has been collected from source tasks, in order of arrival.
     #[must_use]
-    pub fn sources(&self) -> &[TaskEntry] {
+    pub fn sources(&self) -> &[SourceData] {
         &self.sources
     }
 
@@ -467,7 +467,7 @@ impl TaskData {
             .folds
             .iter()
             .enumerate()
-            .filter(|(fold, _)| rows.sees(*fold));
+            .filter(|(fold, _)| rows.includes(*fold));
         Statistics::sum(
             self.feature_dim,
             self.outputs,

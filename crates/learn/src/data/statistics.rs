@@ -27,7 +27,7 @@ const CHUNKS_IN_FLIGHT: usize = 8;
 /// statistics.accumulate(&rows)?;
 /// assert_eq!(statistics.count(), 2);
 /// assert_eq!(statistics.gram(), &[2.0, 2.0, 4.0]);
-/// assert_eq!(statistics.moment(0), &[8.0, 10.0]);
+/// assert_eq!(statistics.cross_moment(0), &[8.0, 10.0]);
 /// # Ok::<(), taskscout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -136,7 +136,7 @@ impl Statistics {
 
     /// `Σ ψ y` of an output; empty if there is no such output.
     #[must_use]
-    pub fn moment(&self, output: usize) -> &[f64] {
+    pub fn cross_moment(&self, output: usize) -> &[f64] {
         self.moments
             .chunks_exact(self.dim.max(1))
             .nth(output)
@@ -145,7 +145,7 @@ impl Statistics {
 
     /// `Σ y²` of an output; not a number if there is no such output.
     #[must_use]
-    pub fn square(&self, output: usize) -> f64 {
+    pub fn sum_of_squares(&self, output: usize) -> f64 {
         self.squares.get(output).copied().unwrap_or(f64::NAN)
     }
 
@@ -158,12 +158,12 @@ impl Statistics {
     /// Sum of squared residuals of the predictor `ψ ↦ ψᵀ coefficients` on an output; not a number if
     /// there is no such output, or the number of coefficients is not that of features.
     #[must_use]
-    pub fn residual(&self, output: usize, coefficients: &[f64]) -> f64 {
+    pub fn residual_sum_of_squares(&self, output: usize, coefficients: &[f64]) -> f64 {
         if coefficients.len() != self.dim {
             return f64::NAN;
         }
-        let fit = crate::linalg::dot(coefficients, self.moment(output));
-        self.square(output) - 2.0 * fit + packed::quadratic(&self.gram, coefficients)
+        let fit = crate::linalg::dot(coefficients, self.cross_moment(output));
+        self.sum_of_squares(output) - 2.0 * fit + packed::quadratic(&self.gram, coefficients)
     }
 
     /// Adds feature rows, on all cores of the current thread pool.
@@ -247,7 +247,7 @@ impl Statistics {
             }
         }
         for output in 0..self.outputs() {
-            let moment = &self.moment(output)[columns.clone()];
+            let moment = &self.cross_moment(output)[columns.clone()];
             part.moments[output * columns.len()..(output + 1) * columns.len()]
                 .copy_from_slice(moment);
         }
@@ -271,7 +271,7 @@ impl Statistics {
             }
         }
         for output in 0..self.outputs() {
-            let moment = self.moment(output);
+            let moment = self.cross_moment(output);
             for (at, &i) in columns.iter().enumerate() {
                 part.moments[output * columns.len() + at] = moment[i];
             }
@@ -287,7 +287,7 @@ impl Statistics {
             dim: self.dim,
             count: self.count,
             gram: self.gram.clone(),
-            moments: self.moment(output).to_vec(),
+            moments: self.cross_moment(output).to_vec(),
             squares: vec![self.squares[output]],
         }
     }
@@ -305,7 +305,7 @@ impl Statistics {
         let mut out = Self::new(k, self.outputs());
         packed::add_upper(&mut out.gram, small.as_ref());
         for o in 0..self.outputs() {
-            let projected = crate::linalg::apply(representation.transpose(), self.moment(o));
+            let projected = crate::linalg::apply(representation.transpose(), self.cross_moment(o));
             out.moments[o * k..(o + 1) * k].copy_from_slice(&projected);
         }
         out.squares.clone_from(&self.squares);

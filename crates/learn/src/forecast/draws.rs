@@ -95,7 +95,7 @@ impl Draws {
             add_ridge(&mut sum, seen.lambda / strength);
             let solver = linalg::cholesky(sum.as_ref(), "the information about embeddings")?;
             let value = |target: &ForecastTarget| {
-                let need = seen.embed(map, target.moment.as_ref());
+                let need = seen.embed(map, target.second_moment.as_ref());
                 trace(&solver.solve(need.as_ref()))
             };
             Ok(targets.iter().map(value).collect())
@@ -141,7 +141,7 @@ fn posterior(
     let solver = now.head_solver(seen)?;
     let (k, width, outputs) = (seen.k(), seen.task_dim(), seen.outputs());
     let labels = model.report.labels as f64;
-    let used = Some(model.report.freedom).filter(|freedom| freedom.is_finite());
+    let used = Some(model.report.degrees_of_freedom).filter(|freedom| freedom.is_finite());
     let used = used.unwrap_or((seen.representation.nrows() * k) as f64);
     let freedom = (labels - used).max(LEAST_FREEDOM);
     let mut errors = Mat::zeros(k * width, count * outputs);

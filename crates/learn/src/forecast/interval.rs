@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// let draws: Vec<f64> = (0..=100).map(f64::from).collect();
 /// let interval = Interval::of(&draws);
 /// assert_eq!(interval, Interval { mean: 50.0, low: 5.0, high: 95.0 });
-/// assert!(interval.holds(7.0) && !interval.holds(99.0));
+/// assert!(interval.contains(7.0) && !interval.contains(99.0));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
@@ -45,7 +45,7 @@ impl Interval {
 
     /// Whether a value lies inside.
     #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
+    pub fn contains(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! with the Gram matrices `G_w` of the rows that are there and the expected ones of rows to come, and the second moment
-//! `S_t` of the target's inputs. For isotropic inputs and a target with a coordinate of its own this is the risk law
+//! `S_t` of the target's inputs. For isotropic inputs and a target with a task feature of its own this is the risk law
 //! `σ²(d_X − k)·tr((Σ n_w c_w c_wᵀ + n_t c_t c_tᵀ)⁻¹A) + σ²k/n_t` ([`excess_risk`](crate::theory::excess_risk)); it
 //! also holds for inputs that differ from task to task, for targets with known parameters and for distributions of
 //! targets. Where `F` would have more than [`MOST_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
@@ -52,7 +52,7 @@ const REAL_DIRECTION: f64 = 3.0;
 /// Rows that would come.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FurtherRows {
-    /// Of source tasks: the task, its features `ψ_W(w)` with targets' own coordinates, and how many.
+    /// Of source tasks: the task, its features `ψ_W(w)` with targets' own task features, and how many.
     pub sources: Vec<(TaskId, Vec<f64>, usize)>,
     /// Of targets: which, and how many.
     pub targets: Vec<(usize, usize)>,
@@ -61,8 +61,8 @@ pub struct FurtherRows {
 /// A target as a forecast sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForecastTarget {
-    /// `E[ψ ψᵀ]` of its task features, targets' own coordinates included; for one task `ψ ψᵀ`.
-    pub moment: Mat<f64>,
+    /// `E[ψ ψᵀ]` of its task features, targets' own task features included; for one task `ψ ψᵀ`.
+    pub second_moment: Mat<f64>,
     /// Its share among the targets; shares add up to one.
     pub share: f64,
     /// Its place among the data's targets: whose rows show what its inputs look like.
@@ -75,7 +75,7 @@ impl ForecastTarget {
     pub fn task(index: usize, features: &[f64], share: f64) -> Self {
         let dim = features.len();
         Self {
-            moment: Mat::from_fn(dim, dim, |i, j| features[i] * features[j]),
+            second_moment: Mat::from_fn(dim, dim, |i, j| features[i] * features[j]),
             share,
             index,
         }
@@ -90,11 +90,14 @@ pub struct EstimatedQuantities {
     /// `k*`: directions that the targets need, beyond what noise alone would make.
     pub k_star: Interval,
     /// `κ(B)` of the source part of the task map.
-    pub condition: Interval,
+    #[serde(rename = "condition")]
+    pub condition_number: Interval,
     /// `max_i ‖W*_i‖₂`: the longest of the shortest combinations of source tasks that make the targets' directions.
-    pub longest: Interval,
+    #[serde(rename = "longest")]
+    pub largest_l2_norm: Interval,
     /// `max_i ‖ν_i‖₁`: the same for the smallest sums of magnitudes.
-    pub l1: Interval,
+    #[serde(rename = "l1")]
+    pub largest_l1_norm: Interval,
 }
 
 /// Predicts losses from what a study has.
@@ -118,7 +121,7 @@ pub struct EstimatedQuantities {
 /// let target = data.add_target("new", vec![0.0, 0.0, 1.0])?;
 /// data.add_target_rows(target, &rows(0.3, 40, &mut rng)?)?;
 /// let context = TrainContext { k: Some(1), ..TrainContext::default() };
-/// let model = Exact::default().model(&data, &context)?;
+/// let model = JointRidge::default().model(&data, &context)?;
 ///
 /// let targets = vec![ForecastTarget::task(target, &[0.0, 0.0, 1.0], 1.0)];
 /// let forecaster = Forecaster::new(&data, &model, targets, 200, 0)?;
@@ -161,7 +164,11 @@ impl Forecaster {
             ));
         }
         for target in &targets {
-            Error::check_length("a target's moment", data.task_dim(), target.moment.nrows())?;
+            Error::check_length(
+                "a target's moment",
+                data.task_dim(),
+                target.second_moment.nrows(),
+            )?;
         }
         let mut seen = Seen::of(data, model)?;
         let expected = Expected::of(seen.data())?;
@@ -210,7 +217,7 @@ impl Forecaster {
         let laws = self.draws.laws(&self.seen, &information, &self.targets)?;
         let target_draws = |(place, target): (usize, &ForecastTarget)| {
             let root = self.expected.input_root(target.index)?;
-            let spread = information.spread(&self.seen, &target.moment, &root)?;
+            let spread = information.spread(&self.seen, &target.second_moment, &root)?;
             Ok(self.draws.losses(place, &spread, &laws[place]))
         };
         self.targets.iter().enumerate().map(target_draws).collect()
@@ -239,9 +246,9 @@ impl Forecaster {
         Ok(EstimatedQuantities {
             k: self.seen.k(),
             k_star,
-            condition,
-            longest,
-            l1,
+            condition_number: condition,
+            largest_l2_norm: longest,
+            largest_l1_norm: l1,
         })
     }
 }

@@ -7,7 +7,7 @@ use super::{ForecastTarget, sandwich};
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Model, Phi};
+use crate::model::{AnyRepresentation, Model};
 
 /// Part of the largest eigenvalue of a need below which another is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -103,7 +103,7 @@ impl Seen {
     pub(super) fn need(&self, map: &Mat<f64>, targets: &[ForecastTarget]) -> Mat<f64> {
         let mut sum = Mat::zeros(self.k(), self.k());
         for target in targets {
-            sum += faer::Scale(target.share) * self.embed(map, target.moment.as_ref());
+            sum += faer::Scale(target.share) * self.embed(map, target.second_moment.as_ref());
         }
         sum
     }
@@ -150,15 +150,17 @@ impl Seen {
 fn factor(data: &TaskData, model: &Model) -> Result<(TaskData, Mat<f64>, bool)> {
     let phi = &model.representation;
     let split = match phi {
-        Phi::Linear(linear) => return Ok((data.clone(), linear.matrix().to_owned(), true)),
-        Phi::Mlp(network) => network.before_last()?,
-        Phi::Custom(_) => None,
+        AnyRepresentation::Linear(linear) => {
+            return Ok((data.clone(), linear.matrix().to_owned(), true));
+        }
+        AnyRepresentation::Mlp(network) => network.before_last()?,
+        AnyRepresentation::Custom(_) => None,
     };
     match split {
-        Some((before, last)) => Ok((data.under(&before)?, last.to_owned(), true)),
+        Some((before, last)) => Ok((data.transformed_by(&before)?, last.to_owned(), true)),
         None => {
             let k = model.dim();
-            Ok((data.under(phi)?, Mat::identity(k, k), false))
+            Ok((data.transformed_by(phi)?, Mat::identity(k, k), false))
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Families of tasks: what tasks that share features have in common, and what each has of its own.
 
 mod component;
-mod pool;
+mod model;
 mod prior;
 
-pub use component::Posterior;
-pub(crate) use pool::{Families, FunctionBasis, TaskClusters};
-pub use pool::{Pool, PoolTask};
-pub use prior::Prior;
+pub use component::CoefficientPosterior;
+pub(crate) use model::{Families, FunctionBasis, TaskClusters};
+pub use model::{HierarchicalModel, TaskPosterior};
+pub use prior::TargetPrior;
 
 /// Mean square of labels below which there is nothing to learn.
 const NO_LABELS: f64 = 1e-200;

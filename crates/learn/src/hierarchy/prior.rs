@@ -13,10 +13,10 @@ mod tests;
 use faer::Mat;
 
 use self::explanation::{Departure, ExplainedRows, Explanation, SCALE_TAILS, SPREADS, log_tail};
-use super::component::{Component, Posterior};
+use super::component::{CoefficientPosterior, Component};
 use crate::data::Statistics;
 use crate::error::Result;
-use crate::regression::{Belief, GramRoot};
+use crate::regression::{GramRoot, LinearPosterior};
 use serde::{Deserialize, Serialize};
 
 /// Factors of the residual variances that are always looked at, and the one that comes next where the
@@ -40,9 +40,9 @@ const NOISE_ROWS: f64 = 4.0;
 
 /// The prior of a task's coefficients, learnt from the source tasks related to it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Prior {
+pub struct TargetPrior {
     /// What the source tasks have in common.
-    pub(crate) common: Posterior,
+    pub(crate) common: CoefficientPosterior,
     /// Variances of what is a task's own, as among the source tasks.
     pub(crate) own: Vec<f64>,
     /// Variances of a free departure that changes labels by one in the mean square, all groups of features
@@ -56,7 +56,7 @@ pub struct Prior {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Updated {
     /// The posterior.
-    pub(crate) belief: Belief,
+    pub(crate) posterior: LinearPosterior,
     /// How probable it is that it differs from the source tasks about as they do among themselves.
     pub(crate) alike: f64,
 }
@@ -68,7 +68,7 @@ impl Departure {
     }
 }
 
-impl Prior {
+impl TargetPrior {
     pub(crate) fn of(component: &Component, shared: &[f64], unshared: &[f64]) -> Self {
         let mut common = component.common(shared);
         // A task feature that no source task has: nothing is known of what it does.
@@ -107,9 +107,14 @@ impl Prior {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn belief(&self, rows: &Statistics, output: usize, weight: f64) -> Result<Belief> {
+    pub fn posterior(
+        &self,
+        rows: &Statistics,
+        output: usize,
+        weight: f64,
+    ) -> Result<LinearPosterior> {
         let updated = self.updated(rows, output, &[weight])?.pop();
-        Ok(updated.map_or_else(|| self.without_rows(), |updated| updated.belief))
+        Ok(updated.map_or_else(|| self.without_rows(), |updated| updated.posterior))
     }
 
     /// The same for several weights of rows, with how the task departs.
@@ -122,7 +127,7 @@ impl Prior {
         let root = GramRoot::of(rows, output);
         if root.rank() == 0 {
             let without_rows = || Updated {
-                belief: self.without_rows(),
+                posterior: self.without_rows(),
                 alike: 1.0,
             };
             return Ok(weights.iter().map(|_| without_rows()).collect());
@@ -149,12 +154,12 @@ impl Prior {
     }
 
     /// What is known of a task without rows.
-    fn without_rows(&self) -> Belief {
-        Belief {
+    fn without_rows(&self) -> LinearPosterior {
+        LinearPosterior {
             mean: self.mean().to_vec(),
             covariance: self.covariance(1.0, FREE * self.noise),
             noise: self.noise,
-            freedom: NOISE_ROWS,
+            degrees_of_freedom: NOISE_ROWS,
         }
     }
 
@@ -268,7 +273,7 @@ impl Sum {
     }
 
     /// The mean, for so many rows.
-    fn updated(self, prior: &Prior, rows: f64) -> Updated {
+    fn updated(self, prior: &TargetPrior, rows: f64) -> Updated {
         let (d, step) = (self.step.len(), &self.step);
         let mut covariance = self.spread + faer::Scale(self.all) * &prior.common.covariance;
         let Departure { own, free } = self.departure;
@@ -277,11 +282,11 @@ impl Sum {
             (0..d).for_each(|i| covariance[(i, j)] -= step[i] * step[j]);
         }
         Updated {
-            belief: Belief {
+            posterior: LinearPosterior {
                 mean: prior.mean().iter().zip(step).map(|(m, s)| m + s).collect(),
                 covariance: symmetric(&covariance),
                 noise: self.noise,
-                freedom: rows + NOISE_ROWS,
+                degrees_of_freedom: rows + NOISE_ROWS,
             },
             alike: self.alike,
         }

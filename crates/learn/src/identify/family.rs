@@ -16,7 +16,7 @@ const MOST_UNKNOWNS: usize = 1000;
 
 /// Whether a family of so many features and task features can be solved for: it has unknowns, and not
 /// too many.
-pub fn is_solvable(features: usize, task_features: usize) -> bool {
+pub fn is_family_solvable(features: usize, task_features: usize) -> bool {
     (1..=MOST_UNKNOWNS).contains(&features.saturating_mul(task_features))
 }
 
@@ -50,7 +50,7 @@ impl Family {
         }
         let problem = BilinearProblem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
-        if problem.labels() == 0 || problem.squares() <= 0.0 || !is_solvable(d, sources) {
+        if problem.labels() == 0 || problem.squares() <= 0.0 || !is_family_solvable(d, sources) {
             return Ok(None);
         }
         let (mut matrix, mut rhs) = problem.full_equations(sources);
@@ -348,9 +348,9 @@ mod tests {
 
     #[test]
     fn a_family_needs_unknowns_and_labels_that_differ_from_zero() {
-        assert!(is_solvable(1, 1) && is_solvable(MOST_UNKNOWNS, 1));
-        assert!(!is_solvable(MOST_UNKNOWNS, 2) && !is_solvable(usize::MAX, 2));
-        assert!(!is_solvable(0, P) && !is_solvable(D, 0));
+        assert!(is_family_solvable(1, 1) && is_family_solvable(MOST_UNKNOWNS, 1));
+        assert!(!is_family_solvable(MOST_UNKNOWNS, 2) && !is_family_solvable(usize::MAX, 2));
+        assert!(!is_family_solvable(0, P) && !is_family_solvable(D, 0));
         let rng = &mut derive(3, Purpose::Test, &[]);
         assert!(Family::fit(&data(rng).0, 0, None).unwrap().is_none());
         let mut silent = TaskData::new(D, 1, P);

@@ -10,7 +10,7 @@ use super::family::Family;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg::{self, Cholesky};
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 
 /// Rows that the noise of the source tasks counts for.
 const NOISE_ROWS: f64 = 4.0;
@@ -64,7 +64,7 @@ impl Likelihood {
         let weighted = update.weigh(update.gram.as_ref(), noise);
         for output in 0..rows.outputs() {
             let matrix = family.matrix(output);
-            let moment = rows.moment(output);
+            let moment = rows.cross_moment(output);
             form += linalg::product(
                 matrix.transpose(),
                 linalg::product(weighted.as_ref(), matrix).as_ref(),
@@ -75,7 +75,7 @@ impl Likelihood {
                 .iter_mut()
                 .zip(linalg::apply(matrix.transpose(), &explained))
                 .for_each(|(sum, value)| *sum += value);
-            square += rows.square(output) / noise - update.removed(moment, noise);
+            square += rows.sum_of_squares(output) / noise - update.removed(moment, noise);
         }
         let labels = rows.count() * rows.outputs();
         volume += labels as f64 * (noise.ln() + std::f64::consts::TAU.ln());
@@ -130,14 +130,14 @@ impl Likelihood {
 impl Likelihood {
     /// What is known of an output's function after the rows of the target are taken in: the covariance of a
     /// member's function, and that over the members it may be, given as the covariance of its task features.
-    pub(super) fn belief(
+    pub(super) fn posterior(
         &self,
         family: &Family,
         output: usize,
         (mean_features, which): (&[f64], faer::MatRef<'_, f64>),
         rows: &Statistics,
         parameters: usize,
-    ) -> Belief {
+    ) -> LinearPosterior {
         let d = family.dim();
         let expected = family.coefficients(mean_features, output);
         let matrix = family.matrix(output);
@@ -159,11 +159,11 @@ impl Likelihood {
             }
         };
         let misfit = self.misfit(mean_features, parameters).max(1.0);
-        Belief {
-            mean: self.updated(&expected, rows.moment(output)),
+        LinearPosterior {
+            mean: self.updated(&expected, rows.cross_moment(output)),
             covariance: faer::Scale(misfit) * &covariance,
             noise: family.noise() * misfit,
-            freedom: rows.count() as f64 + NOISE_ROWS,
+            degrees_of_freedom: rows.count() as f64 + NOISE_ROWS,
         }
     }
 }

@@ -19,7 +19,7 @@
 //! use rand_distr::{Distribution, StandardNormal};
 //! use taskscout::data::{Samples, Stage, Statistics, TaskData};
 //! use taskscout::features::{FeatureMap, apply_row};
-//! use taskscout::identify::{Family, Search};
+//! use taskscout::identify::{Family, ParameterSearch};
 //! use taskscout::rng::{Purpose, derive};
 //! use taskscout::space::Space;
 //!
@@ -43,7 +43,7 @@
 //! target.accumulate(&sample(0.8, 30)?)?;
 //!
 //! let family = Family::fit(&data, 3, None)?.unwrap();
-//! let search = Search { family: &family, space: &space, features: &features };
+//! let search = ParameterSearch { family: &family, space: &space, features: &features };
 //! let found = search.identify(&target, &mut derive(1, Purpose::Identify, &[]))?;
 //! assert!((found.task[0] - 0.8).abs() < 0.1);
 //! assert!(found.low[0] < 0.8 && 0.8 < found.high[0]);
@@ -58,14 +58,14 @@ mod posterior;
 mod walkers;
 
 pub use family::Family;
-pub use family::is_solvable;
+pub use family::is_family_solvable;
 pub use misfit::{Misfit, MissingFeature};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
-use crate::regression::{Belief, RidgeSolver};
+use crate::regression::{LinearPosterior, RidgeSolver};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use likelihood::Likelihood;
@@ -81,7 +81,7 @@ const OUTWEIGHS: f64 = 4.0;
 
 /// What the rows of a target say about its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Identified {
+pub struct IdentifiedParameters {
     /// The likeliest parameters `ŵ`.
     pub task: Vec<f64>,
     /// The lower ends of the box around all parameters that the rows do not rule out at the given
@@ -93,7 +93,8 @@ pub struct Identified {
     pub confidence: f64,
     /// Further parameters to sample, drawn from their posterior: some, where the variance over the
     /// members that the target may be exceeds the variance of the members' own functions; else none.
-    pub draws: Vec<Vec<f64>>,
+    #[serde(rename = "draws")]
+    pub posterior_samples: Vec<Vec<f64>>,
     /// The predictor: coefficients on the representation, one vector an output.
     pub coefficients: Vec<Vec<f64>>,
     /// Logarithm of the odds that the target is a member, against a function of its own (ridge
@@ -108,9 +109,9 @@ pub struct Identified {
 #[derive(Debug, Clone)]
 pub struct IdentifiedTarget {
     /// The parameters, with their region.
-    pub identified: Identified,
+    pub identified: IdentifiedParameters,
     /// What is known of each output's function.
-    pub beliefs: Vec<Belief>,
+    pub posteriors: Vec<LinearPosterior>,
 }
 
 /// What a likelihood says of a space.
@@ -127,7 +128,7 @@ type Extent = fn(&Deviance<'_>, &[f64], f64, &mut Rng) -> Result<(Vec<f64>, Vec<
 
 /// A search for the parameters of a target: a family of functions over a space of tasks.
 #[derive(Debug, Clone, Copy)]
-pub struct Search<'a> {
+pub struct ParameterSearch<'a> {
     /// The functions of the tasks, with their posterior.
     pub family: &'a Family,
     /// The parameters that tasks can have.
@@ -136,10 +137,10 @@ pub struct Search<'a> {
     pub features: &'a FeatureMap,
 }
 
-impl Identified {
+impl IdentifiedParameters {
     /// Whether the rows of the target speak for a member of the family.
     #[must_use]
-    pub fn belongs(&self) -> bool {
+    pub fn supports_family(&self) -> bool {
         self.log_odds > 0.0
     }
 }
@@ -149,19 +150,19 @@ fn own_evidence(rows: &Statistics) -> Result<f64> {
     let solver = RidgeSolver::new(rows)?;
     let one = |output| {
         solver
-            .fit(rows.moment(output), rows.square(output))
+            .fit(rows.cross_moment(output), rows.sum_of_squares(output))
             .log_evidence
     };
     Ok((0..rows.outputs()).map(one).sum())
 }
 
-impl Search<'_> {
+impl ParameterSearch<'_> {
     /// Finds the parameters of a target from its rows, with a region and a predictor.
     ///
     /// # Errors
     /// No rows, rows of other features, a family of other task features, or a breakdown of the
     /// numerics.
-    pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<Identified> {
+    pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<IdentifiedParameters> {
         Ok(self.identify_function(rows, rng)?.identified)
     }
 
@@ -218,24 +219,27 @@ impl Search<'_> {
         } = self.explore(&likelihood, region, rng)?;
         let which = spread.covariance();
         let member = (spread.mean_features.as_slice(), which.as_ref());
-        let beliefs: Vec<Belief> = (0..rows.outputs())
-            .map(|output| likelihood.belief(self.family, output, member, rows, self.space.dim()))
+        let posteriors: Vec<LinearPosterior> = (0..rows.outputs())
+            .map(|output| likelihood.posterior(self.family, output, member, rows, self.space.dim()))
             .collect();
-        let coefficients = beliefs.iter().map(|belief| belief.mean.clone()).collect();
+        let coefficients = posteriors
+            .iter()
+            .map(|posterior| posterior.mean.clone())
+            .collect();
         let occam = self.deviance(&likelihood, |land| land.occam(least, rows.count(), rng))?;
-        let identified = Identified {
+        let identified = IdentifiedParameters {
             task: best,
             low,
             high,
             confidence: CONFIDENCE,
-            draws: self.worth_sampling(rows, spread),
+            posterior_samples: self.worth_sampling(rows, spread),
             coefficients,
             log_odds: -0.5 * least + occam - own_evidence(rows)?,
             noise: self.family.noise(),
         };
         Ok(IdentifiedTarget {
             identified,
-            beliefs,
+            posteriors,
         })
     }
 
@@ -321,7 +325,7 @@ impl Search<'_> {
     ///
     /// # Errors
     /// A function or rows of other features.
-    pub fn nearest(
+    pub fn nearest_member(
         &self,
         coefficients: &[Vec<f64>],
         rows: &Statistics,

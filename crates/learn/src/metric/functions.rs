@@ -37,7 +37,7 @@ impl BasisValues {
 /// use taskscout::metric::{BasisValues, FunctionValues};
 ///
 /// let basis = BasisValues::new(mat![[1.0], [2.0], [3.0]]);
-/// let known = FunctionValues::certain(vec![2.0, 4.0, 6.0]);
+/// let known = FunctionValues::exact(vec![2.0, 4.0, 6.0]);
 /// let sure = FunctionValues::posterior(&basis, &[-1.0], mat![[0.0]].as_ref());
 /// let unsure = FunctionValues::posterior(&basis, &[-1.0], mat![[3.0]].as_ref());
 /// assert!((known.similarity(&sure) - 1.0).abs() < 1e-12);
@@ -51,9 +51,9 @@ pub struct FunctionValues {
 }
 
 impl FunctionValues {
-    /// Values without a doubt.
+    /// Values that are known exactly.
     #[must_use]
-    pub fn certain(values: Vec<f64>) -> Self {
+    pub fn exact(values: Vec<f64>) -> Self {
         Self {
             values: centred(values),
             variance: 0.0,

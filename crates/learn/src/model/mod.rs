@@ -4,10 +4,10 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Pool;
+use crate::hierarchy::HierarchicalModel;
 use crate::linalg;
 pub use crate::representation::{
-    Activation, CustomRepresentation, Layer, Linear, Mlp, Phi, Representation,
+    Activation, AnyRepresentation, CustomRepresentation, Layer, Linear, Mlp, Representation,
 };
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
@@ -31,7 +31,7 @@ impl TaskMap {
         self.matrix.as_ref()
     }
 
-    /// Number of features of a task, targets' own coordinates included.
+    /// Number of features of a task, targets' own task features included.
     #[must_use]
     pub fn task_dim(&self) -> usize {
         self.task_dim
@@ -46,7 +46,7 @@ impl TaskMap {
 
     /// The source part of an output's columns: those of the first `sources` task features.
     #[must_use]
-    pub fn source(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
+    pub fn source_part(&self, output: usize, sources: usize) -> MatRef<'_, f64> {
         self.output(output).subcols(0, sources)
     }
 
@@ -69,7 +69,7 @@ impl TaskMap {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WarmStart {
     /// `φ`.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
     /// `B`, where it is part of what is trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<TaskMap>,
@@ -87,23 +87,28 @@ pub struct FitReport {
     pub objective: f64,
     /// Sum of squared residuals at the end.
     #[serde(deserialize_with = "number")]
-    pub residual: f64,
+    #[serde(rename = "residual")]
+    pub residual_sum_of_squares: f64,
     /// The penalty `λ` on both factors, in units of the summed squared error.
     #[serde(deserialize_with = "number")]
     pub lambda: f64,
     /// Effective number of parameters.
     #[serde(deserialize_with = "number")]
-    pub freedom: f64,
+    #[serde(rename = "freedom")]
+    pub degrees_of_freedom: f64,
     /// Logarithm of the (approximate) marginal likelihood, up to a constant of the data.
     #[serde(deserialize_with = "number")]
-    pub evidence: f64,
+    #[serde(rename = "evidence")]
+    pub log_evidence: f64,
     /// Estimated condition numbers of the equations for `B_X` and for `B`.
     #[serde(deserialize_with = "numbers")]
-    pub conditions: [f64; 2],
+    #[serde(rename = "conditions")]
+    pub condition_numbers: [f64; 2],
     /// Labels used.
     pub labels: usize,
     /// The objective after each sweep at the final penalty.
-    pub trace: Vec<f64>,
+    #[serde(rename = "trace")]
+    pub objective_history: Vec<f64>,
     /// What a user should know of the fit: steps taken again, settings chosen from the data.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -124,7 +129,7 @@ fn numbers<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<[f
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// `φ`.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
     /// `B`, in the coordinates of `φ`.
     pub map: TaskMap,
     /// Singular values of `B_X B`, falling: how much each direction of the representation carries.
@@ -135,8 +140,8 @@ pub struct Model {
     /// How the fit went.
     pub report: FitReport,
     /// What a later fit may start from; for oracles that can use it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<WarmStart>,
+    #[serde(rename = "start", default, skip_serializing_if = "Option::is_none")]
+    pub warm_start: Option<WarmStart>,
     /// What ties tasks together.
     #[serde(default)]
     pub structure: Structure,
@@ -146,22 +151,23 @@ pub struct Model {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Structure {
-    /// A matrix `φ` and a linear task map.
+    /// A matrix `φ` and a linear task map: predictions are linear in each.
     #[default]
-    Factored,
-    /// Families of tasks that share task features, and what each task has of its own: one pool an output.
-    Hierarchical(Vec<Pool>),
+    #[serde(rename = "factored")]
+    Bilinear,
+    /// Families of tasks that share task features, and what each task has of its own: one hierarchical model an output.
+    Hierarchical(Vec<HierarchicalModel>),
     /// A network or a user's own `φ` and a linear task map.
     Network,
 }
 
 impl Structure {
-    /// The families of tasks, one pool an output; none where the structure is another.
+    /// The families of tasks, one hierarchical model an output; none where the structure is another.
     #[must_use]
-    pub fn pools(&self) -> &[Pool] {
+    pub fn hierarchical_models(&self) -> &[HierarchicalModel] {
         match self {
-            Self::Hierarchical(pools) => pools,
-            Self::Factored | Self::Network => &[],
+            Self::Hierarchical(models) => models,
+            Self::Bilinear | Self::Network => &[],
         }
     }
 
@@ -196,13 +202,13 @@ impl Model {
             right.s[i] * right.v[(j, i)]
         });
         Ok(Self {
-            representation: Phi::Linear(Linear::from_basis(basis)),
+            representation: AnyRepresentation::Linear(Linear::from_basis(basis)),
             map: TaskMap::new(rows, task_dim),
             spectrum: right.s,
             noise,
             report,
-            start: None,
-            structure: Structure::Factored,
+            warm_start: None,
+            structure: Structure::Bilinear,
         })
     }
 

@@ -74,7 +74,7 @@ impl<'a> Kronecker<'a> {
 
     pub(crate) fn right_hand_side(&self, problem: &BilinearProblem<'_>, output: usize) -> Mat<f64> {
         let moments = Mat::from_fn(problem.feature_dim, problem.observations.len(), |i, w| {
-            problem.observations[w].statistics.moment(output)[i]
+            problem.observations[w].statistics.cross_moment(output)[i]
         });
         linalg::product(moments.as_ref(), self.design.as_ref())
     }
@@ -106,7 +106,7 @@ impl<'a> Kronecker<'a> {
             square: problem
                 .observations
                 .iter()
-                .map(|o| o.statistics.square(output))
+                .map(|o| o.statistics.sum_of_squares(output))
                 .sum(),
             labels: problem.labels() / problem.outputs,
         }

@@ -38,7 +38,7 @@ impl GramRoot {
                 0.0
             }
         };
-        let moment = rows.moment(output);
+        let moment = rows.cross_moment(output);
         let (mut factors, mut labels): (Vec<Vec<f64>>, Vec<f64>) = (Vec::new(), Vec::new());
         while factors.len() < rows.count().min(d) {
             let larger = |best: usize, i: usize| {
@@ -73,7 +73,7 @@ impl GramRoot {
         }
         Self {
             root: Mat::from_fn(factors.len(), d, |i, j| factors[i][j]),
-            rest: (rows.square(output) - linalg::dot(&labels, &labels)).max(0.0),
+            rest: (rows.sum_of_squares(output) - linalg::dot(&labels, &labels)).max(0.0),
             labels,
             rows: rows.count() as f64,
         }
@@ -118,7 +118,7 @@ mod tests {
         rows.accumulate(&Samples::new(x, 3, y, 1).unwrap()).unwrap();
         let found = GramRoot::of(&rows, 0);
         assert_eq!(found.rank(), 3);
-        assert!(found.rest < 1e-9 * rows.square(0), "{}", found.rest);
+        assert!(found.rest < 1e-9 * rows.sum_of_squares(0), "{}", found.rest);
     }
 
     #[test]
@@ -134,13 +134,13 @@ mod tests {
             let gram = linalg::product(found.root.transpose(), found.root.as_ref());
             assert!((gram - rows.gram_matrix()).norm_max() < 1e-9);
             let moment = linalg::apply(found.root.transpose(), &found.labels);
-            for (a, b) in moment.iter().zip(rows.moment(0)) {
+            for (a, b) in moment.iter().zip(rows.cross_moment(0)) {
                 assert!((a - b).abs() < 1e-9, "{a} {b}");
             }
             let coefficients: Vec<f64> = (0..d).map(|i| 0.1 * i as f64).collect();
             let left = found.less(&coefficients);
             let residual = linalg::dot(&left, &left) + found.rest;
-            assert!((residual - rows.residual(0, &coefficients)).abs() < 1e-9);
+            assert!((residual - rows.residual_sum_of_squares(0, &coefficients)).abs() < 1e-9);
         }
     }
 }

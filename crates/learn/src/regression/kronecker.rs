@@ -52,7 +52,7 @@ impl ProjectedStatistics {
         Self {
             gram: statistics.gram().to_vec(),
             moments: (0..statistics.outputs())
-                .map(|output| statistics.moment(output).to_vec())
+                .map(|output| statistics.cross_moment(output).to_vec())
                 .collect(),
         }
     }
@@ -112,7 +112,7 @@ impl<'a> BilinearProblem<'a> {
             .iter()
             .map(|o| {
                 (0..self.outputs)
-                    .map(|output| o.statistics.square(output))
+                    .map(|output| o.statistics.sum_of_squares(output))
                     .sum::<f64>()
             })
             .sum()
@@ -171,7 +171,10 @@ impl<'a> BilinearProblem<'a> {
             for column in 0..grams.ncols() {
                 let statistics = &self.observations[first + column].statistics;
                 let moment = |output| {
-                    crate::linalg::apply(representation.transpose(), statistics.moment(output))
+                    crate::linalg::apply(
+                        representation.transpose(),
+                        statistics.cross_moment(output),
+                    )
                 };
                 all.push(ProjectedStatistics {
                     gram: (0..pairs).map(|pair| small[(pair, column)]).collect(),
@@ -208,7 +211,7 @@ impl<'a> BilinearProblem<'a> {
             for i in 0..p {
                 (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] = psi[i] * psi[j]);
                 for output in 0..self.outputs {
-                    let moment = observation.statistics.moment(output);
+                    let moment = observation.statistics.cross_moment(output);
                     (0..d).for_each(|a| rhs[(i * d + a, output)] += psi[i] * moment[a]);
                 }
             }
@@ -240,7 +243,7 @@ impl<'a> BilinearProblem<'a> {
         for (w, observation) in self.observations.iter().enumerate() {
             for output in 0..self.outputs {
                 let c = embedding(w, output);
-                let moment = observation.statistics.moment(output);
+                let moment = observation.statistics.cross_moment(output);
                 for i in 0..k {
                     (0..=i).for_each(|j| weights[(w, packed::len(i) + j)] += c[i] * c[j]);
                     (0..d).for_each(|a| rhs[(i * d + a, 0)] += c[i] * moment[a]);
@@ -329,7 +332,7 @@ fn map_equations(
 ///
 /// # Errors
 /// Equations that cannot be solved.
-pub fn ridge_map(
+pub fn ridge_task_map(
     features: MatRef<'_, f64>,
     projected: &[ProjectedStatistics],
     k: usize,

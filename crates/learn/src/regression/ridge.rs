@@ -8,7 +8,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::belief::Belief;
+use super::linear_posterior::LinearPosterior;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -23,7 +23,8 @@ pub struct RidgeFit {
     /// The noise variance that the evidence settles on.
     pub noise: f64,
     /// Effective number of coefficients, `Σ e/(e + λ)`.
-    pub freedom: f64,
+    #[serde(rename = "freedom")]
+    pub degrees_of_freedom: f64,
     /// Logarithm of the marginal likelihood of the labels.
     pub log_evidence: f64,
 }
@@ -168,7 +169,7 @@ impl RidgeSolver {
             coefficients: linalg::apply(self.vectors.as_ref(), &scaled),
             lambda,
             noise: spectrum.noise(lambda),
-            freedom: spectrum.freedom(lambda),
+            degrees_of_freedom: spectrum.freedom(lambda),
             log_evidence: spectrum.log_evidence(lambda),
         }
     }
@@ -176,18 +177,18 @@ impl RidgeSolver {
 
 impl RidgeSolver {
     /// The fit as what is known of the function, with a noise of at least so much: its covariance is `σ² (G + λI)⁻¹`.
-    pub(crate) fn belief(&self, fit: &RidgeFit, least_noise: f64) -> Belief {
+    pub(crate) fn posterior(&self, fit: &RidgeFit, least_noise: f64) -> LinearPosterior {
         let rows = self.count as f64;
         let noise = fit.noise.max(least_noise);
         let d = self.values.len();
         let scaled = Mat::from_fn(d, d, |i, j| {
             self.vectors[(i, j)] * (noise / (self.values[j] + fit.lambda)).sqrt()
         });
-        Belief {
+        LinearPosterior {
             mean: fit.coefficients.clone(),
             covariance: linalg::product(scaled.as_ref(), scaled.transpose()),
             noise,
-            freedom: rows.max(1.0),
+            degrees_of_freedom: rows.max(1.0),
         }
     }
 }
@@ -220,7 +221,10 @@ pub fn ridge(statistics: &Statistics, output: usize) -> Result<RidgeFit> {
         )));
     }
     let solver = RidgeSolver::new(statistics)?;
-    Ok(solver.fit(statistics.moment(output), statistics.square(output)))
+    Ok(solver.fit(
+        statistics.cross_moment(output),
+        statistics.sum_of_squares(output),
+    ))
 }
 
 #[cfg(test)]
@@ -264,18 +268,18 @@ mod tests {
         given(
             statistics.count(),
             &scale(statistics.gram(), features * features),
-            &scale(statistics.moment(0), features * labels),
-            statistics.square(0) * labels * labels,
+            &scale(statistics.cross_moment(0), features * labels),
+            statistics.sum_of_squares(0) * labels * labels,
         )
     }
 
     fn spectrum(statistics: &Statistics) -> Spectrum {
         let solver = RidgeSolver::new(statistics).unwrap();
-        let rotated = linalg::apply(solver.vectors.transpose(), statistics.moment(0));
+        let rotated = linalg::apply(solver.vectors.transpose(), statistics.cross_moment(0));
         Spectrum {
             values: solver.values,
             moments_squared: rotated.iter().map(|r| r * r).collect(),
-            square: statistics.square(0),
+            square: statistics.sum_of_squares(0),
             labels: statistics.count(),
         }
     }
@@ -309,8 +313,8 @@ mod tests {
             let gram = statistics.gram_matrix();
             let ridged = Mat::from_fn(d, d, |i, j| gram[(i, j)] + if i == j { lambda } else { 0.0 });
             let inverse = linalg::cholesky(ridged.as_ref(), "a test").unwrap();
-            let rhs = Mat::from_fn(d, 1, |i, _| statistics.moment(0)[i]);
-            let left = statistics.square(0) - linalg::inner(rhs.as_ref(), inverse.solve(rhs.as_ref()).as_ref());
+            let rhs = Mat::from_fn(d, 1, |i, _| statistics.cross_moment(0)[i]);
+            let left = statistics.sum_of_squares(0) - linalg::inner(rhs.as_ref(), inverse.solve(rhs.as_ref()).as_ref());
             let volume = inverse.log_det() - d as f64 * lambda.ln();
             let labels = n as f64;
             let expected = labels * (left / labels).ln() + volume;
@@ -329,8 +333,8 @@ mod tests {
             let statistics = rows(40, 1, seed);
             let (e, r, s) = (
                 statistics.gram()[0],
-                statistics.moment(0)[0],
-                statistics.square(0),
+                statistics.cross_moment(0)[0],
+                statistics.sum_of_squares(0),
             );
             let exact = e * (e * s - r * r) / (40.0 * r * r - e * s);
             let fit = ridge(&statistics, 0).unwrap();
@@ -340,7 +344,7 @@ mod tests {
                 fit.lambda
             );
             assert!((fit.coefficients[0] - r / (e + fit.lambda)).abs() < 1e-12);
-            assert!((fit.freedom - e / (e + fit.lambda)).abs() < 1e-12);
+            assert!((fit.degrees_of_freedom - e / (e + fit.lambda)).abs() < 1e-12);
             assert!((fit.noise - (s - r * r / (e + fit.lambda)) / 40.0).abs() < 1e-12 * s);
         }
     }
@@ -354,7 +358,7 @@ mod tests {
         for ((image, beta), moment) in image
             .iter()
             .zip(&fit.coefficients)
-            .zip(statistics.moment(0))
+            .zip(statistics.cross_moment(0))
         {
             assert!((image + fit.lambda * beta - moment).abs() < 1e-10);
         }
@@ -371,7 +375,7 @@ mod tests {
             .accumulate(&Samples::new(inputs, 4, outputs, 1).unwrap())
             .unwrap();
         let fit = ridge(&statistics, 0).unwrap();
-        assert!(fit.freedom < 1.5, "{fit:?}");
+        assert!(fit.degrees_of_freedom < 1.5, "{fit:?}");
         assert!((fit.noise - 1.0).abs() < 0.35, "{fit:?}");
     }
 
@@ -394,7 +398,7 @@ mod tests {
                     "{features} {labels}: {back} {b}"
                 );
             }
-            assert!((fit.freedom - reference.freedom).abs() < 1e-6);
+            assert!((fit.degrees_of_freedom - reference.degrees_of_freedom).abs() < 1e-6);
         }
     }
 

@@ -1,13 +1,13 @@
 //! Shared representations `φ`: a matrix, a network, or the user's own.
 
+mod any;
 mod linear;
 mod mlp;
-mod phi;
 mod stack;
 
+pub use any::{AnyRepresentation, CustomRepresentation};
 pub use linear::Linear;
 pub use mlp::{Activation, Layer, Mlp};
-pub use phi::{CustomRepresentation, Phi};
 pub(crate) use stack::Stack;
 
 use faer::MatRef;
@@ -29,14 +29,16 @@ mod tests {
 
     #[test]
     fn representations_of_different_widths_are_different() {
-        let linear = |k: usize| Phi::Linear(Linear::new(Mat::identity(3, k).as_ref()).unwrap());
+        let linear = |k: usize| {
+            AnyRepresentation::Linear(Linear::new(Mat::identity(3, k).as_ref()).unwrap())
+        };
         let network = |width: usize| {
             let layer = |inputs, outputs| Layer {
                 weights: Mat::from_fn(inputs, outputs, |i, j| (i + j) as f64),
                 bias: None,
             };
             let layers = vec![layer(3, width), layer(width, 1)];
-            Phi::Mlp(Mlp::new(layers, Activation::Relu).unwrap())
+            AnyRepresentation::Mlp(Mlp::new(layers, Activation::Relu).unwrap())
         };
         assert!(linear(1) == linear(1) && linear(1) != linear(2));
         assert!(network(4) == network(4) && network(4) != network(8));

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use faer::{Mat, MatRef};
 
-use super::Phi;
+use super::AnyRepresentation;
 use crate::data::{Representation, Rows, Statistics, statistics_of_rows};
 use crate::error::Result;
 
@@ -12,13 +12,17 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Stack<'a> {
     pub(crate) features: usize,
-    pub(crate) shared: Option<&'a Phi>,
-    pub(crate) alone: Option<&'a Phi>,
+    pub(crate) shared: Option<&'a AnyRepresentation>,
+    pub(crate) alone: Option<&'a AnyRepresentation>,
 }
 
 impl<'a> Stack<'a> {
     /// So many features, then the outputs of representations.
-    pub(crate) fn of(features: usize, shared: Option<&'a Phi>, alone: Option<&'a Phi>) -> Self {
+    pub(crate) fn of(
+        features: usize,
+        shared: Option<&'a AnyRepresentation>,
+        alone: Option<&'a AnyRepresentation>,
+    ) -> Self {
         Self {
             features,
             shared,
@@ -27,7 +31,7 @@ impl<'a> Stack<'a> {
     }
 
     /// The representations with their columns.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'a Phi, Range<usize>)> {
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&'a AnyRepresentation, Range<usize>)> {
         let mut end = self.features;
         self.shared.into_iter().chain(self.alone).map(move |phi| {
             let start = end;
@@ -36,7 +40,7 @@ impl<'a> Stack<'a> {
         })
     }
 
-    pub(crate) fn columns(&self, wanted: Option<&Phi>) -> Option<Range<usize>> {
+    pub(crate) fn columns(&self, wanted: Option<&AnyRepresentation>) -> Option<Range<usize>> {
         let wanted = wanted?;
         self.parts()
             .find(|(phi, _)| std::ptr::eq(*phi, wanted))

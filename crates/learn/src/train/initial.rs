@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use super::exact::Factors;
+use super::joint_ridge::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;
@@ -102,7 +102,10 @@ impl FullRidge {
             }
             let solver = RidgeSolver::new(&statistics)?;
             for output in 0..data.outputs() {
-                let fit = solver.fit(statistics.moment(output), statistics.square(output));
+                let fit = solver.fit(
+                    statistics.cross_moment(output),
+                    statistics.sum_of_squares(output),
+                );
                 let at = output * data.task_dim() + column;
                 (0..data.feature_dim())
                     .for_each(|i| full.matrix[(i, at)] = fit.coefficients[i] / size);
@@ -221,7 +224,7 @@ mod tests {
                 psi[r / D] * psi[c / D] * gram[(r % D, c % D)]
             });
             rhs += Mat::from_fn(D * P, 1, |r, _| {
-                psi[r / D] * observation.statistics.moment(0)[r % D]
+                psi[r / D] * observation.statistics.cross_moment(0)[r % D]
             });
         }
         (0..D * P).for_each(|i| matrix[(i, i)] += lambda);

@@ -2,39 +2,44 @@
 //!
 //! | oracle | what it does |
 //! |---|---|
-//! | [`Exact`] | regularised joint least squares over both factors, on statistics alone |
+//! | [`JointRidge`] | regularised joint least squares over both factors, on statistics alone |
 //! | [`Mllam`] | alternating minimisation with a head for every task |
-//! | [`Erm`] | joint least squares over the last two stages, then the target's head |
-//! | [`Staged`] | the paper's: [`Mllam`] to choose tasks, [`Erm`] in the end |
-//! | [`Pooled`] | partial pooling of tasks whose features are known |
+//! | [`LastStageErm`] | joint least squares over the last two stages, then the target's head |
+//! | [`PaperTrainer`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
+//! | [`PartialPooling`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
-//! | [`propose`] | ways to predict a target, with how they do on rows left out |
+//! | [`candidates`] | ways to predict a target, with how they do on rows left out |
 //! | [`guard`] | weighs them so that transfer never costs more than it gives |
 
-mod erm;
-mod exact;
-mod fitted;
+pub mod candidates;
+mod compose;
+mod context;
 pub mod guard;
 mod initial;
+mod joint_ridge;
+mod last_stage_erm;
 mod mllam;
-pub mod pooled;
-pub mod propose;
+mod paper;
+pub mod partial_pooling;
 mod rank;
-mod staged;
 mod task_map;
-mod through;
 
-pub use erm::Erm;
-pub use exact::Exact;
-pub use fitted::{Fitted, FoldFit, Memo, MemoKey, TrainContext, TrainerNeeds};
-pub use guard::{Candidate, Choice, Head, Predictor, PredictorKind};
+pub use context::{
+    LeaveFoldOutRepresentation, TargetOnlyCache, TargetOnlyKey, TrainContext, TrainResult,
+    TrainerNeeds,
+};
+pub use guard::{Candidate, Head, Predictor, PredictorKind, StackedPredictor};
+pub use joint_ridge::JointRidge;
+pub use last_stage_erm::LastStageErm;
 pub use mllam::Mllam;
-pub use pooled::{FeatureSet, Pooled, PooledOnNetwork};
-pub use staged::Staged;
+pub use paper::PaperTrainer;
+pub use partial_pooling::{FeatureSet, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
-pub use crate::regression::{Belief, ProjectedStatistics, RidgeFit, ridge, ridge_map};
+pub use crate::regression::{
+    LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_task_map,
+};
 
 use crate::data::TaskData;
 use crate::error::Result;
@@ -44,26 +49,26 @@ use crate::model::Model;
 ///
 /// ```
 /// use taskscout::data::TaskData;
-/// use taskscout::train::{Exact, Fitted, TrainContext, Trainer};
+/// use taskscout::train::{JointRidge, TrainResult, TrainContext, Trainer};
 ///
-/// /// The exact trainer with a penalty fixed in advance.
+/// /// The default trainer with a penalty fixed in advance.
 /// #[derive(Debug)]
 /// struct Stiff;
 ///
 /// impl Trainer for Stiff {
-///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
-///         Exact { lambda: Some(10.0), ..Exact::default() }.fit(data, context)
+///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+///         JointRidge { lambda: Some(10.0), ..JointRidge::default() }.fit(data, context)
 ///     }
 /// }
 /// ```
 ///
-/// A trainer that makes a [`Model`] in its own way hands it to [`Fitted::refitting`], which proposes the usual predictors.
+/// A trainer that makes a [`Model`] in its own way hands it to [`TrainResult::cross_fitted`], which proposes the usual predictors.
 pub trait Trainer: std::fmt::Debug + Send + Sync {
-    /// Fits a model to the data that the context allows, with proposals for the targets that it names.
+    /// Fits a model to the data that the context allows, with candidates for the targets that it names.
     ///
     /// # Errors
     /// Too little data, a `k` that the data do not support, or a breakdown of the numerics.
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted>;
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult>;
 
     /// What it asks of a study.
     fn needs(&self) -> TrainerNeeds {
@@ -80,7 +85,7 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         context: &TrainContext,
         target: usize,
     ) -> Result<Vec<Candidate>> {
-        propose::target_only(data, context, target)
+        candidates::target_only(data, context, target)
     }
 
     /// The model alone.
@@ -89,7 +94,7 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
     /// As [`Trainer::fit`].
     fn model(&self, data: &TaskData, context: &TrainContext) -> Result<Model> {
         let alone = TrainContext {
-            propose: Vec::new(),
+            candidate_targets: Vec::new(),
             ..context.clone()
         };
         Ok(self.fit(data, &alone)?.model)

@@ -24,6 +24,7 @@
 mod checks;
 mod column;
 mod pooled;
+mod text;
 mod time;
 mod warning;
 
@@ -51,6 +52,14 @@ pub struct Inspection {
     pub inputs: Vec<InputSummary>,
     /// What would spoil learning.
     pub warnings: Vec<Warning>,
+}
+
+impl Inspection {
+    /// What was found, in words and tables for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        text::page(self)
+    }
 }
 
 /// An output of a recording.

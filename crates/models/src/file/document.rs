@@ -3,7 +3,7 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, TaskMap};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, TaskMap};
 use taskscout::space::Space;
 use taskscout::train::{Head, Predictor, PredictorKind};
 
@@ -115,7 +115,7 @@ impl Document {
             outputs: parts.outputs(),
             predictor: PredictorText {
                 kind: predictor.kind,
-                held_out: predictor.held_out,
+                held_out: predictor.held_out_error,
                 head,
             },
             representation: match representation {
@@ -162,7 +162,7 @@ impl Document {
                 kind: text.predictor.kind,
                 coefficients,
                 head,
-                held_out: text.predictor.held_out,
+                held_out_error: text.predictor.held_out,
             },
             uncertainty: Uncertainty {
                 basis: text.uncertainty,
@@ -185,13 +185,13 @@ fn covariance_root(output: usize) -> String {
     format!("covariance_root.{output}")
 }
 
-fn write_phi(phi: &Phi, prefix: &str, writer: &mut Writer) -> Result<PhiText> {
+fn write_phi(phi: &AnyRepresentation, prefix: &str, writer: &mut Writer) -> Result<PhiText> {
     match phi {
-        Phi::Linear(linear) => {
+        AnyRepresentation::Linear(linear) => {
             writer.matrix(format!("{prefix}.matrix"), linear.matrix());
             Ok(PhiText::Linear)
         }
-        Phi::Mlp(mlp) => {
+        AnyRepresentation::Mlp(mlp) => {
             for (index, layer) in mlp.layers().iter().enumerate() {
                 writer.matrix(format!("{prefix}.{index}.weights"), layer.weights.as_ref());
                 if let Some(bias) = &layer.bias {
@@ -209,11 +209,11 @@ fn write_phi(phi: &Phi, prefix: &str, writer: &mut Writer) -> Result<PhiText> {
     }
 }
 
-fn read_phi(text: &PhiText, prefix: &str, reader: &Reader<'_>) -> Result<Phi> {
+fn read_phi(text: &PhiText, prefix: &str, reader: &Reader<'_>) -> Result<AnyRepresentation> {
     match text {
         PhiText::Linear => {
             let matrix: Mat<f64> = reader.matrix(&format!("{prefix}.matrix"))?;
-            Ok(Phi::Linear(Linear::from_matrix(matrix)?))
+            Ok(AnyRepresentation::Linear(Linear::from_matrix(matrix)?))
         }
         PhiText::Mlp { layers, activation } => {
             // No list of a claimed length: the first tensor that is missing ends it.
@@ -228,12 +228,16 @@ fn read_phi(text: &PhiText, prefix: &str, reader: &Reader<'_>) -> Result<Phi> {
                 })
             });
             let layers = layers.collect::<Result<_>>()?;
-            Ok(Phi::Mlp(Mlp::new(layers, *activation)?))
+            Ok(AnyRepresentation::Mlp(Mlp::new(layers, *activation)?))
         }
     }
 }
 
-fn read_head(text: &HeadText, shared: Option<&Phi>, reader: &Reader<'_>) -> Result<Head> {
+fn read_head(
+    text: &HeadText,
+    shared: Option<&AnyRepresentation>,
+    reader: &Reader<'_>,
+) -> Result<Head> {
     Ok(Head {
         representation: match text {
             HeadText::Own(phi) => read_phi(phi, HEAD_PHI, reader)?,

@@ -19,7 +19,7 @@ mod scaling;
 
 use std::path::Path;
 
-use taskscout::model::{Activation, Phi, Representation as _};
+use taskscout::model::{Activation, AnyRepresentation, Representation as _};
 
 use self::features::features;
 use self::graph::{Graph, Precision};
@@ -116,10 +116,15 @@ impl SavedModel {
 
 /// The representation that a graph has computed already, so that it is not computed twice.
 #[derive(Debug, Default)]
-struct Built<'a>(Option<(&'a Phi, String)>);
+struct Built<'a>(Option<(&'a AnyRepresentation, String)>);
 
 impl<'a> Built<'a> {
-    fn representation(&mut self, graph: &mut Graph, phi: &'a Phi, psi: &str) -> Result<String> {
+    fn representation(
+        &mut self,
+        graph: &mut Graph,
+        phi: &'a AnyRepresentation,
+        psi: &str,
+    ) -> Result<String> {
         match &self.0 {
             Some((known, name)) if std::ptr::eq(*known, phi) => Ok(name.clone()),
             _ => {
@@ -132,9 +137,9 @@ impl<'a> Built<'a> {
 }
 
 /// `φ` of the features.
-fn representation(graph: &mut Graph, phi: &Phi, psi: &str) -> Result<String> {
+fn representation(graph: &mut Graph, phi: &AnyRepresentation, psi: &str) -> Result<String> {
     match phi {
-        Phi::Linear(linear) => matmul(
+        AnyRepresentation::Linear(linear) => matmul(
             graph,
             psi,
             "representation",
@@ -142,7 +147,7 @@ fn representation(graph: &mut Graph, phi: &Phi, psi: &str) -> Result<String> {
             |i, j| linear.matrix()[(i, j)],
             linear.input_dim(),
         ),
-        Phi::Mlp(mlp) => {
+        AnyRepresentation::Mlp(mlp) => {
             let mut values = psi.to_owned();
             for (index, layer) in mlp.layers().iter().enumerate() {
                 if index > 0 {

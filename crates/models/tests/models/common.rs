@@ -3,7 +3,9 @@
 use faer::Mat;
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::model::{Activation, Layer, Linear, Mlp, Phi, Representation as _, TaskMap};
+use taskscout::model::{
+    Activation, AnyRepresentation, Layer, Linear, Mlp, Representation as _, TaskMap,
+};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
 use taskscout::train::{Head, Predictor, PredictorKind};
@@ -97,7 +99,7 @@ fn rows(matrix: &Mat<f64>) -> Vec<Vec<f64>> {
     (0..matrix.ncols()).map(row).collect()
 }
 
-fn mlp(rng: &mut Rng, d: usize, activation: Activation, bias: bool) -> Phi {
+fn mlp(rng: &mut Rng, d: usize, activation: Activation, bias: bool) -> AnyRepresentation {
     let sizes = [d, 8, 6, 3];
     let layers = sizes
         .windows(2)
@@ -113,7 +115,7 @@ fn mlp(rng: &mut Rng, d: usize, activation: Activation, bias: bool) -> Phi {
 pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> SavedModel {
     let mut rng = derive(seed, Purpose::Test, &[]);
     let d = map.dim();
-    let phi: Phi = match kind {
+    let phi: AnyRepresentation = match kind {
         Kind::Features | Kind::Linear => {
             Linear::from_matrix(matrix(&mut rng, d, 3)).unwrap().into()
         }
@@ -122,7 +124,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
     let head = rows(&matrix(&mut rng, 3, OUTPUTS));
     let own = rows(&matrix(&mut rng, d, OUTPUTS));
     let (coefficients, head, predictor) = match (&phi, kind) {
-        (Phi::Linear(linear), Kind::Linear) => {
+        (AnyRepresentation::Linear(linear), Kind::Linear) => {
             let collapsed = head.iter().map(|head| linear.coefficients(head)).collect();
             (collapsed, None, PredictorKind::Shared)
         }
@@ -169,7 +171,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
             kind: predictor,
             coefficients,
             head,
-            held_out: Some(0.25),
+            held_out_error: Some(0.25),
         },
         input_scaling,
         output_scaling,

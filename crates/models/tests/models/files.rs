@@ -6,7 +6,7 @@ use faer::MatRef;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use taskscout::features::{FeatureMap, Identity};
-use taskscout::model::{Phi, Representation};
+use taskscout::model::{AnyRepresentation, Representation};
 use taskscout_models::{Error, SavedModel};
 
 use crate::common::{KINDS, Kind, inputs, maps, random};
@@ -223,7 +223,7 @@ fn code_of_the_users_own_cannot_be_saved() {
     }
     let (_, map) = maps().swap_remove(0);
     let mut parts = random(&map, Kind::Features, false, 1).into_parts();
-    parts.representation = Some(Phi::custom(Arc::new(Same(5))));
+    parts.representation = Some(AnyRepresentation::custom(Arc::new(Same(5))));
     let message = SavedModel::new(parts.clone()).unwrap_err().to_string();
     assert!(
         message.contains("the shared representation is code of your own"),

@@ -20,7 +20,7 @@ fn by_hand(model: &SavedModel, row: &[f64]) -> Vec<[f64; 3]> {
         None => row.to_vec(),
     };
     let psi = apply_row(&parts.input_features, &raw);
-    let phi = |phi: &taskscout::model::Phi| -> Vec<f64> {
+    let phi = |phi: &taskscout::model::AnyRepresentation| -> Vec<f64> {
         let out = phi
             .apply(MatRef::from_row_major_slice(&psi, 1, psi.len()))
             .unwrap();

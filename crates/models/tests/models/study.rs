@@ -64,10 +64,10 @@ fn a_model_knows_what_the_guard_knows() {
     let uncertainty = &model.parts().uncertainty;
     assert_eq!(uncertainty.basis, Basis::Features);
     // R Rᵀ is what the guard knows, widened by how little so few rows tell of the noise.
-    let belief = &choice.beliefs[0];
-    assert!((uncertainty.noise[0] - belief.noise * belief.spread()).abs() < 1e-12);
+    let posterior = &choice.posteriors[0];
+    assert!((uncertainty.noise[0] - posterior.noise * posterior.t_variance_factor()).abs() < 1e-12);
     let root = &uncertainty.roots[0];
-    let expected = faer::Scale(belief.spread()) * &belief.covariance;
+    let expected = faer::Scale(posterior.t_variance_factor()) * &posterior.covariance;
     assert!((root * root.transpose() - expected).norm_max() < 1e-10);
 
     let provenance = model.provenance();
@@ -88,7 +88,7 @@ fn a_model_knows_what_the_guard_knows() {
     // The task that is the target has the target's embedding, nearly.
     let task = model.embedding(&TARGET, 0).unwrap();
     let target = model.target_embedding(0).unwrap();
-    let cosine = taskscout::metric::relevance(&task, &target);
+    let cosine = taskscout::metric::cosine(&task, &target);
     assert!(cosine > 0.98, "{cosine}");
 }
 

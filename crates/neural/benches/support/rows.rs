@@ -187,7 +187,7 @@ impl Rows {
         self.train.write(&mut file)?;
         self.held_out.write(&mut file)?;
         let start = self.start()?;
-        if let taskscout::model::Phi::Mlp(mlp) = &start.representation {
+        if let taskscout::model::AnyRepresentation::Mlp(mlp) = &start.representation {
             for layer in mlp.layers() {
                 write(&mut file, entries(layer.weights.as_ref()))?;
             }

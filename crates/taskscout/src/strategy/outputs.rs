@@ -14,7 +14,7 @@ pub(crate) fn outputs(model: &Model) -> usize {
 /// The source part of every output's map, for so many features of a source task.
 pub(crate) fn source_maps(model: &Model, sources: usize) -> Vec<MatRef<'_, f64>> {
     (0..outputs(model))
-        .map(|output| model.map.source(output, sources))
+        .map(|output| model.map.source_part(output, sources))
         .collect()
 }
 
@@ -23,7 +23,7 @@ pub(crate) fn source_embedding(model: &Model, features: &[f64]) -> Vec<f64> {
     block(&source_maps(model, features.len()), features)
 }
 
-/// The same for a task whose features have targets' own coordinates.
+/// The same for a task whose features have targets' own task features.
 ///
 /// # Errors
 /// Task features of the wrong length.

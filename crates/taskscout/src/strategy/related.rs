@@ -2,7 +2,7 @@
 //!
 //! Nothing has to be found out before it is known which tasks are alike, so there is no warm-up: the
 //! first round goes by features alone, later ones by how much tasks turned out to share
-//! ([`crate::train::pooled`]).
+//! ([`crate::train::partial_pooling`]).
 
 use super::outputs::source_embedding;
 use super::{Decision, Knowledge, PlanContext, PlanItem, Strategy};
@@ -14,7 +14,7 @@ use crate::linalg;
 use crate::space::Space;
 use crate::target::Target;
 use crate::task::Task;
-use crate::train::pooled::{SourceTask, allocate};
+use crate::train::partial_pooling::{SourceTask, allocate_rows};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
@@ -69,13 +69,14 @@ impl Strategy for Related {
             .map(|(task, &left)| SourceTask {
                 features: apply_row(context.features, task),
                 rows: context.rows_of(&task.id),
-                left,
+                capacity: left,
             })
             .collect();
         let knowledge = context.knowledge.as_ref();
-        let pools = knowledge.map_or(&[][..], |known| known.model.structure.pools());
+        let hierarchies =
+            knowledge.map_or(&[][..], |known| known.model.structure.hierarchical_models());
         let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
-        let rows = allocate(pools, context.targets, &candidates, budget)?;
+        let rows = allocate_rows(hierarchies, context.targets, &candidates, budget)?;
         // Where related tasks have nothing left, others may have.
         let rest = budget - rows.iter().sum::<usize>();
         if rest > 0 {

@@ -141,7 +141,7 @@ impl Study {
 
     /// Makes one event of all but the first.
     fn carry(&mut self) -> Result<()> {
-        let source = |entry: &crate::data::TaskEntry| CarriedTask {
+        let source = |entry: &crate::data::SourceData| CarriedTask {
             task: entry.task.clone(),
             features: entry.features.clone(),
             stage: entry.stage,
@@ -253,8 +253,8 @@ impl Study {
     fn take_target(&mut self, target: &Target) -> Result<()> {
         let config = self.config.with_target(target);
         config.validate_shape()?;
-        if target.has_own_coordinate() {
-            self.data.add_coordinate();
+        if target.has_own_task_feature() {
+            self.data.add_task_feature();
         }
         let features = config.target_features(config.targets.len() - 1);
         self.data.add_target(&target.name, features)?;
@@ -355,7 +355,7 @@ fn as_batch(statistics: &Arc<Statistics>, rows: &Rows) -> Batch {
         return Batch::Statistics(statistics);
     }
     let rows = rows.clone();
-    Batch::Kept { statistics, rows }
+    Batch::StatisticsAndRows { statistics, rows }
 }
 
 fn does_not_follow(why: &str) -> Error {

@@ -377,6 +377,6 @@ impl Study {
             Err(Error::Diverged { .. }) => return Ok(true),
             other => other?,
         };
-        Ok(model.report.evidence > smaller.report.evidence)
+        Ok(model.report.log_evidence > smaller.report.log_evidence)
     }
 }

@@ -134,7 +134,7 @@ impl StudyBuilder {
         self
     }
 
-    /// What learns from the data; [`Exact`](crate::train::Exact) if not given.
+    /// What learns from the data; [`JointRidge`](crate::train::JointRidge) if not given.
     #[must_use]
     pub fn trainer(mut self, oracle: impl Into<Oracle>) -> Self {
         self.oracle = oracle.into();
@@ -237,21 +237,21 @@ impl From<StrategyKind> for StrategyConfig {
     }
 }
 
-impl From<crate::train::Exact> for Oracle {
-    fn from(exact: crate::train::Exact) -> Self {
-        Self::Exact(exact)
+impl From<crate::train::JointRidge> for Oracle {
+    fn from(trainer: crate::train::JointRidge) -> Self {
+        Self::Exact(trainer)
     }
 }
 
-impl From<crate::train::Pooled> for Oracle {
-    fn from(pooled: crate::train::Pooled) -> Self {
+impl From<crate::train::PartialPooling> for Oracle {
+    fn from(pooled: crate::train::PartialPooling) -> Self {
         Self::Pooled(pooled)
     }
 }
 
-impl From<crate::train::Staged> for Oracle {
-    fn from(staged: crate::train::Staged) -> Self {
-        Self::Mllam(staged)
+impl From<crate::train::PaperTrainer> for Oracle {
+    fn from(trainer: crate::train::PaperTrainer) -> Self {
+        Self::Mllam(trainer)
     }
 }
 

@@ -387,7 +387,7 @@ impl Study {
             Some(_) => {
                 let rows = self.featurise(samples)?;
                 self.data.check_rows(&rows)?;
-                let blocks = self.data.cut(&rows);
+                let blocks = self.data.split_into_folds(&rows);
                 Ok(Event::TargetTold { target, blocks })
             }
         }

@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Strategy, StrategyConfig, WarmUp};
 use crate::target::{Target, TargetKind};
-use crate::train::{Exact, Pooled, Staged, Trainer};
+use crate::train::{JointRidge, PaperTrainer, PartialPooling, Trainer};
 use std::sync::Arc;
 
 /// All settings of a study.
@@ -76,12 +76,12 @@ fn yes() -> bool {
 #[non_exhaustive]
 pub enum Oracle {
     /// Regularised joint least squares on statistics.
-    Exact(Exact),
+    Exact(JointRidge),
     /// The paper's: alternating minimisation to choose tasks, least squares over the last two
     /// stages in the end.
-    Mllam(Staged),
+    Mllam(PaperTrainer),
     /// Partial pooling of tasks whose features are known.
-    Pooled(Pooled),
+    Pooled(PartialPooling),
     /// An oracle from outside this crate, known to a file by its name and settings only.
     External(External),
 }
@@ -91,7 +91,7 @@ pub type External = Extension<dyn Trainer>;
 
 impl Default for Oracle {
     fn default() -> Self {
-        Self::Exact(Exact::default())
+        Self::Exact(JointRidge::default())
     }
 }
 
@@ -167,7 +167,7 @@ impl StudyConfig {
         })
     }
 
-    /// Task features of a source, without targets' own coordinates.
+    /// Task features of a source, without targets' own task features.
     #[must_use]
     pub fn source_features(&self) -> usize {
         self.task_features.dim()
@@ -289,7 +289,7 @@ impl StudyConfig {
             self.task_dim()
         };
         let features = match self.oracle.trainer() {
-            Ok(trainer) if !trainer.needs().wide => self.input_features.dim(),
+            Ok(trainer) if !trainer.needs().allows_k_above_features => self.input_features.dim(),
             // A wide one may exceed them; the checks of one not attached yet come with it.
             Ok(_) | Err(_) => usize::MAX,
         };
@@ -310,32 +310,32 @@ impl StudyConfig {
         config
     }
 
-    /// Task features with targets' own coordinates.
+    /// Task features with targets' own task features.
     pub(super) fn task_dim(&self) -> usize {
         self.source_features()
             + self
                 .targets
                 .iter()
-                .filter(|target| target.has_own_coordinate())
+                .filter(|target| target.has_own_task_feature())
                 .count()
     }
 
-    /// `ψ_W` of a source task, with zeros for targets' own coordinates.
+    /// `ψ_W` of a source task, with zeros for targets' own task features.
     pub(super) fn features_of(&self, task: &[f64]) -> Vec<f64> {
         let mut features = apply_row(&self.task_features, task);
         features.resize(self.task_dim(), 0.0);
         features
     }
 
-    /// Task features of a target: its own coordinate, or `ψ_W(w)`.
+    /// Task features of a target: its own feature, or `ψ_W(w)`.
     pub(super) fn target_features(&self, index: usize) -> Vec<f64> {
         match &self.targets[index].kind {
             TargetKind::Known { task } => self.features_of(task),
-            TargetKind::SecondMoment { .. } => vec![0.0; self.task_dim()],
+            TargetKind::Distribution { .. } => vec![0.0; self.task_dim()],
             TargetKind::Unknown => {
                 let before = self.targets[..index]
                     .iter()
-                    .filter(|target| target.has_own_coordinate())
+                    .filter(|target| target.has_own_task_feature())
                     .count();
                 let mut features = vec![0.0; self.task_dim()];
                 features[self.source_features() + before] = 1.0;

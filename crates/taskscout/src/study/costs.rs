@@ -156,7 +156,7 @@ impl Round<'_> {
                 let map = known
                     .model
                     .map
-                    .source(0, self.study.config.source_features());
+                    .source_part(0, self.study.config.source_features());
                 let rows = rows.flat_map(|row| linalg::apply(map, &row));
                 (rows.collect(), map.nrows())
             }

@@ -8,10 +8,11 @@ use super::identify::KnownFamily;
 use super::{Forecast, Needs, Study};
 use crate::data::{Stage, TargetRows};
 use crate::error::{Error, Result};
-use crate::identify::{Identified, IdentifiedTarget, Misfit};
-use crate::model::{self, Model, Phi};
+use crate::identify::{IdentifiedParameters, IdentifiedTarget, Misfit};
+use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
-    Candidate, Choice, Fitted, FoldFit, Memo, TrainContext, Trainer, guard, propose,
+    Candidate, LeaveFoldOutRepresentation, StackedPredictor, TargetOnlyCache, TrainContext,
+    TrainResult, Trainer, candidates, guard,
 };
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
@@ -71,15 +72,15 @@ impl<T: Clone> Derived<T> {
 /// All that was derived from the data, under its version; empty in a clone, after loading and after rows were retracted.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    choices: Derived<Arc<Vec<Choice>>>,
-    target_only: Derived<Arc<Vec<Choice>>>,
-    pub(super) identified: Derived<Vec<Option<Identified>>>,
+    choices: Derived<Arc<Vec<StackedPredictor>>>,
+    target_only: Derived<Arc<Vec<StackedPredictor>>>,
+    pub(super) identified: Derived<Vec<Option<IdentifiedParameters>>>,
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     /// What was learnt from targets' rows alone.
-    memo: Memo,
+    own_rows_fits: TargetOnlyCache,
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
@@ -103,7 +104,10 @@ impl Study {
     pub(super) fn next_start(&self) -> Result<Option<model::WarmStart>> {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
-        if known || self.data.source_rows() == 0 || !self.config.oracle.trainer()?.needs().start {
+        if known
+            || self.data.source_rows() == 0
+            || !self.config.oracle.trainer()?.needs().warm_start
+        {
             return Ok(None);
         }
         let model = match self.model() {
@@ -111,8 +115,10 @@ impl Study {
             other => other?,
         };
         // A representation of the user's own cannot be written to a file, which a study must be.
-        let lasting = |start: &model::WarmStart| !matches!(start.representation, Phi::Custom(_));
-        Ok(model.start.clone().filter(lasting))
+        let lasting = |start: &model::WarmStart| {
+            !matches!(start.representation, AnyRepresentation::Custom(_))
+        };
+        Ok(model.warm_start.clone().filter(lasting))
     }
 
     /// The model of everything told so far.
@@ -151,12 +157,12 @@ impl Study {
         TrainContext {
             k: self.config.k,
             stages,
-            targets: TargetRows::All,
+            target_rows: TargetRows::All,
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
-            start: self.start_of(self.data.version()).filter(|_| !stable),
-            propose: Vec::new(),
-            memo: self.cache.memo.clone(),
+            warm_start: self.start_of(self.data.version()).filter(|_| !stable),
+            candidate_targets: Vec::new(),
+            target_only_cache: self.cache.own_rows_fits.clone(),
         }
     }
 
@@ -196,18 +202,18 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn predictors(&self) -> Result<Arc<Vec<Choice>>> {
+    pub fn predictors(&self) -> Result<Arc<Vec<StackedPredictor>>> {
         let choices = &self.cache.choices;
         choices.get(self.data.version(), || self.choose().map(Arc::new))
     }
 
-    fn choose(&self) -> Result<Vec<Choice>> {
+    fn choose(&self) -> Result<Vec<StackedPredictor>> {
         let trainer = self.config.oracle.trainer()?;
         let context = TrainContext {
-            propose: self.with_samples(),
+            candidate_targets: self.with_samples(),
             ..self.train_context(false)
         };
-        let Fitted {
+        let TrainResult {
             model,
             folds,
             candidates,
@@ -218,23 +224,23 @@ impl Study {
             }
             other => other?,
         };
-        if candidates.len() != context.propose.len() {
+        if candidates.len() != context.candidate_targets.len() {
             return Err(Error::State(format!(
-                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `Fitted` by `Fitted::refitting` or `Fitted::with_heads`, which propose the usual ones",
+                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `TrainResult` by `TrainResult::cross_fitted` or `TrainResult::with_heads`, which propose the usual ones",
                 self.config.oracle.name(),
                 candidates.len(),
-                context.propose.len()
+                context.candidate_targets.len()
             )));
         }
         let model = self.cached(false, || Ok(model))?;
         let identify = |target: usize, candidates: Vec<Candidate>| {
             self.beside_member(target, candidates, (&model, &folds))
         };
-        let proposed = context.propose.iter().zip(candidates);
+        let proposed = context.candidate_targets.iter().zip(candidates);
         proposed
             .map(|(&target, candidates)| {
                 let (candidates, found) = identify(target, candidates)?;
-                guard::choose(&self.data, target, candidates, found)
+                guard::stack(&self.data, target, candidates, found)
             })
             .collect()
     }
@@ -244,14 +250,15 @@ impl Study {
         &self,
         target: usize,
         mut candidates: Vec<Candidate>,
-        (model, folds): (&Model, &[FoldFit]),
-    ) -> Result<(Vec<Candidate>, Option<Identified>)> {
+        (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
+    ) -> Result<(Vec<Candidate>, Option<IdentifiedParameters>)> {
         // Families of tasks say more of a target whose features are known.
         if model.structure.is_hierarchical() {
             return Ok((candidates, None));
         }
-        let member = |rows, phi: &Phi| self.member(target, rows, phi, false);
-        let found = propose::identified(&self.data, target, &model.representation, folds, &member)?;
+        let member = |rows, phi: &AnyRepresentation| self.member(target, rows, phi, false);
+        let found =
+            candidates::identified(&self.data, target, &model.representation, folds, &member)?;
         let (member, found) = found.unzip();
         candidates.extend(member.flatten());
         Ok((candidates, found))
@@ -262,7 +269,7 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn target_only(&self) -> Result<Arc<Vec<Choice>>> {
+    pub fn target_only(&self) -> Result<Arc<Vec<StackedPredictor>>> {
         let choices = &self.cache.target_only;
         choices.get(self.data.version(), || {
             self.choose_target_only("learnt from the target's own rows")
@@ -270,13 +277,13 @@ impl Study {
         })
     }
 
-    fn choose_target_only(&self, why: &str) -> Result<Vec<Choice>> {
+    fn choose_target_only(&self, why: &str) -> Result<Vec<StackedPredictor>> {
         let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
         let choose = |target| {
             let candidates = trainer.target_only(&self.data, &context, target)?;
-            Ok(Choice {
+            Ok(StackedPredictor {
                 reason: why.to_owned(),
-                ..guard::choose(&self.data, target, candidates, None)?
+                ..guard::stack(&self.data, target, candidates, None)?
             })
         };
         self.with_samples().into_iter().map(choose).collect()

@@ -163,15 +163,20 @@ impl Study {
         let width = self.data.task_dim();
         let seen = |(index, target): (usize, &crate::target::Target)| {
             let share = target.weight / total;
-            if let TargetKind::SecondMoment { moment } = &target.kind {
+            if let TargetKind::Distribution {
+                second_moment: moment,
+            } = &target.kind
+            {
                 let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
                 return Ok(ForecastTarget {
-                    moment: Mat::from_fn(width, width, |i, j| entry(i, j).copied().unwrap_or(0.0)),
+                    second_moment: Mat::from_fn(width, width, |i, j| {
+                        entry(i, j).copied().unwrap_or(0.0)
+                    }),
                     share,
                     index,
                 });
             }
-            if target.has_own_coordinate() && self.data.target_rows(index) == 0 {
+            if target.has_own_task_feature() && self.data.target_rows(index) == 0 {
                 return Err(Error::State(format!(
                     "nothing is known of the target `{}`: tell the study some of its samples before asking for a forecast",
                     target.name

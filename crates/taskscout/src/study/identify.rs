@@ -7,16 +7,18 @@ use crate::data::{Stage, Statistics, TargetRows};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{Family, Identified, IdentifiedTarget, Search, is_solvable};
+use crate::identify::{
+    Family, IdentifiedParameters, IdentifiedTarget, ParameterSearch, is_family_solvable,
+};
 use crate::linalg;
-use crate::model::{Model, Phi, Representation as _};
+use crate::model::{AnyRepresentation, Model, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
-use crate::train::propose::FamilyMember;
+use crate::train::candidates::FamilyMember;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.
@@ -29,12 +31,12 @@ impl Study {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn identify(&self) -> Result<Vec<Option<Identified>>> {
+    pub fn identify(&self) -> Result<Vec<Option<IdentifiedParameters>>> {
         let known = &self.cache.identified;
         known.get(self.data.version(), || self.find_targets())
     }
 
-    fn find_targets(&self) -> Result<Vec<Option<Identified>>> {
+    fn find_targets(&self) -> Result<Vec<Option<IdentifiedParameters>>> {
         (0..self.config.targets.len())
             .map(|target| {
                 if self.data.target_rows(target) == 0 || !self.can_identify(target) {
@@ -61,7 +63,7 @@ impl Study {
 
     /// Whether the family is small enough to be fitted on the features themselves.
     pub(super) fn on_features(&self) -> bool {
-        is_solvable(self.data.feature_dim(), self.config.source_features())
+        is_family_solvable(self.data.feature_dim(), self.config.source_features())
     }
 
     /// A target as a member of the family, from some of its rows. The family is that of the
@@ -71,13 +73,13 @@ impl Study {
         &self,
         target: usize,
         rows: TargetRows,
-        phi: &Phi,
+        phi: &AnyRepresentation,
         stable: bool,
     ) -> Result<Option<FamilyMember>> {
         if !self.can_identify(target) {
             return Ok(None);
         }
-        let full = phi.linear().is_some() && 2 * phi.dim() >= self.config.source_features();
+        let full = phi.as_linear().is_some() && 2 * phi.dim() >= self.config.source_features();
         if full && self.on_features() {
             let Some(family) = self.family(stable)? else {
                 return Ok(None);
@@ -92,14 +94,14 @@ impl Study {
             };
             return Ok(Some(FamilyMember {
                 identified: found.identified,
-                beliefs: found.beliefs,
-                basis: None,
+                posteriors: found.posteriors,
+                representation: None,
             }));
         }
-        if !is_solvable(phi.dim(), self.config.source_features()) {
+        if !is_family_solvable(phi.dim(), self.config.source_features()) {
             return Ok(None);
         }
-        let under = self.data.under(phi)?;
+        let under = self.data.transformed_by(phi)?;
         let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
         let sources = self.config.source_features();
         let family = Family::fit(&under, sources, stages.as_ref().map(<[_; 2]>::as_slice))?;
@@ -114,13 +116,13 @@ impl Study {
         };
         Ok(Some(FamilyMember {
             identified: found.identified,
-            beliefs: found.beliefs,
-            basis: Some(phi.clone()),
+            posteriors: found.posteriors,
+            representation: Some(phi.clone()),
         }))
     }
 
-    fn search<'a>(&'a self, family: &'a Family) -> Search<'a> {
-        Search {
+    fn search<'a>(&'a self, family: &'a Family) -> ParameterSearch<'a> {
+        ParameterSearch {
             family,
             space: &self.config.space,
             features: &self.config.task_features,
@@ -140,7 +142,7 @@ impl Study {
         &self,
         target: usize,
         stable: bool,
-        search: &Search<'_>,
+        search: &ParameterSearch<'_>,
     ) -> Result<IdentifiedTarget> {
         let key = (target, stable);
         let version = self.data.version();
@@ -260,23 +262,23 @@ impl Study {
             &[self.rounds as u64, target as u64],
         );
         let member = self.member(target, TargetRows::All, &model.representation, stable)?;
-        if let Some(member) = member.filter(|member| member.identified.belongs()) {
-            let Identified { low, high, .. } = &member.identified;
+        if let Some(member) = member.filter(|member| member.identified.supports_family()) {
+            let IdentifiedParameters { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
             let how = format!("found within ±{:.2}", 0.5 * width);
             // Only a list may be without what was found in the study's own space.
             let inside = |task: &Vec<f64>| space.count().is_none() || space.contains(task);
-            let mut draws = member.identified.draws.clone();
+            let mut draws = member.identified.posterior_samples.clone();
             draws.retain(inside);
-            let task = match (member.basis, self.family(stable)?) {
+            let task = match (member.representation, self.family(stable)?) {
                 (None, Some(family)) => {
                     let rows = self.data.target_statistics(target, TargetRows::All)?;
                     let function = &member.identified.coefficients;
-                    let search = Search {
+                    let search = ParameterSearch {
                         space,
                         ..self.search(&family)
                     };
-                    search.nearest(function, &rows, &mut rng)?
+                    search.nearest_member(function, &rows, &mut rng)?
                 }
                 _ if inside(&member.identified.task) => member.identified.task,
                 _ => self.nearest_embedding(target, model, space, &mut rng)?,

@@ -184,7 +184,10 @@ impl Study {
         let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
         for (index, target) in self.config.targets.iter().enumerate() {
             let weight = target.weight / total;
-            if let TargetKind::SecondMoment { moment } = &target.kind {
+            if let TargetKind::Distribution {
+                second_moment: moment,
+            } = &target.kind
+            {
                 for map in source_maps(model, self.config.source_features()) {
                     let half = Mat::from_fn(map.ncols(), k, |i, j| {
                         (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()

@@ -177,7 +177,7 @@ fn batch(statistics: Statistics, rows: Option<Rows>, keeps_rows: bool) -> Batch 
     let statistics = Arc::new(statistics);
     if keeps_rows {
         let rows = rows.unwrap_or_default();
-        return Batch::Kept { statistics, rows };
+        return Batch::StatisticsAndRows { statistics, rows };
     }
     Batch::Statistics(statistics)
 }

@@ -27,11 +27,11 @@ impl Study {
         }
         if self.on_features() {
             return match self.family(false)? {
-                Some(family) => Misfit::under(&family, &self.data),
+                Some(family) => Misfit::of_family(&family, &self.data),
                 None => Ok(None),
             };
         }
-        let under = self.data.under(&self.model()?.representation)?;
+        let under = self.data.transformed_by(&self.model()?.representation)?;
         Misfit::of(&under, self.config.source_features())
     }
 }

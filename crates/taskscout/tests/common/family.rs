@@ -9,7 +9,7 @@
 use faer::Mat;
 use taskscout::data::{Samples, Stage, Statistics, TaskData};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::identify::{Family, Identified, Search};
+use taskscout::identify::{Family, IdentifiedParameters, ParameterSearch};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
 
@@ -87,8 +87,8 @@ impl World {
             .unwrap()
     }
 
-    pub(crate) fn search<'a>(&'a self, family: &'a Family) -> Search<'a> {
-        Search {
+    pub(crate) fn search<'a>(&'a self, family: &'a Family) -> ParameterSearch<'a> {
+        ParameterSearch {
             family,
             space: &self.space,
             features: &self.features,
@@ -96,7 +96,12 @@ impl World {
     }
 
     /// What the rows of a target say, searched from a seed.
-    pub(crate) fn identify(&self, family: &Family, rows: &Statistics, seed: u64) -> Identified {
+    pub(crate) fn identify(
+        &self,
+        family: &Family,
+        rows: &Statistics,
+        seed: u64,
+    ) -> IdentifiedParameters {
         let rng = &mut derive(seed, Purpose::Identify, &[]);
         self.search(family).identify(rows, rng).unwrap()
     }
@@ -109,7 +114,7 @@ pub(crate) fn statistics(rows: &Samples) -> Statistics {
 }
 
 /// Whether the box of what was found holds a task, up to the search's last digits.
-pub(crate) fn holds(found: &Identified, task: &[f64]) -> bool {
+pub(crate) fn holds(found: &IdentifiedParameters, task: &[f64]) -> bool {
     let edges = found.low.iter().zip(&found.high);
     task.iter()
         .zip(edges)

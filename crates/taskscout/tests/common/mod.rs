@@ -189,7 +189,10 @@ impl Collected {
         for (features, rows) in &self.batches {
             for output in 0..rows.output_dim() {
                 let embedding = model.map.embedding(features, output).unwrap();
-                let beta = apply(model.representation.linear().unwrap().matrix(), &embedding);
+                let beta = apply(
+                    model.representation.as_linear().unwrap().matrix(),
+                    &embedding,
+                );
                 let labels = rows.outputs().chunks_exact(rows.output_dim());
                 for (x, y) in rows.inputs().chunks_exact(rows.input_dim()).zip(labels) {
                     total += (y[output] - dot(x, &beta)).powi(2);
@@ -202,5 +205,5 @@ impl Collected {
 
 /// The fitted `M = B_X B`.
 pub(crate) fn fitted(model: &Model) -> Mat<f64> {
-    model.representation.linear().unwrap().matrix() * model.map.matrix()
+    model.representation.as_linear().unwrap().matrix() * model.map.matrix()
 }

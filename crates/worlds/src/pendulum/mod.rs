@@ -48,6 +48,7 @@ mod policy;
 mod rk4;
 mod settings;
 mod simulate;
+mod table;
 mod trajectory;
 mod world;
 
@@ -63,5 +64,6 @@ pub use policy::{
 pub use rk4::{rk4, rk4_from};
 pub use settings::{MAX_STEP_S, Settings, State};
 pub use simulate::{RUNAWAY_RAD_S, simulate};
+pub use table::columns;
 pub use trajectory::Trajectory;
 pub use world::{Pendulum, PendulumConfig};

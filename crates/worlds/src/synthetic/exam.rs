@@ -4,7 +4,7 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::metric;
-use taskscout::model::{Phi, Representation as _};
+use taskscout::model::{AnyRepresentation, Representation as _};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
@@ -24,8 +24,11 @@ pub(super) enum Exam {
 }
 
 impl Exam {
-    pub(super) fn new(config: &SyntheticConfig, representation: &Phi) -> Result<Self> {
-        Ok(match representation.linear() {
+    pub(super) fn new(
+        config: &SyntheticConfig,
+        representation: &AnyRepresentation,
+    ) -> Result<Self> {
+        Ok(match representation.as_linear() {
             Some(_) => Self::Moments {
                 second: second_moment(&config.input_features)?,
             },
@@ -55,7 +58,7 @@ impl Synthetic {
     pub(super) fn loss(&self, embedding: &[f64], predictors: &[&Predictor]) -> Result<f64> {
         match &self.exam {
             Exam::Moments { second } => {
-                let linear = self.representation.linear();
+                let linear = self.representation.as_linear();
                 let truth = linear.map_or_else(Vec::new, |phi| phi.coefficients(embedding));
                 if predictors.iter().all(|one| one.head.is_none()) {
                     let mean = mean_coefficients(predictors);
@@ -77,8 +80,12 @@ impl Synthetic {
     ///
     /// # Errors
     /// A representation of other features.
-    pub fn similarity(&self, learnt: &Phi) -> Result<f64> {
-        let similarity = match (&self.exam, self.representation.linear(), learnt.linear()) {
+    pub fn similarity(&self, learnt: &AnyRepresentation) -> Result<f64> {
+        let similarity = match (
+            &self.exam,
+            self.representation.as_linear(),
+            learnt.as_linear(),
+        ) {
             (_, Some(truth), Some(learnt)) => {
                 metric::subspace_similarity(learnt.matrix(), truth.matrix())?
             }

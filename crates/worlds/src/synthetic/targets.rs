@@ -116,7 +116,7 @@ impl Synthetic {
     /// far from singular. It then does not depend on that moment, which a change of basis turns into the identity.
     #[must_use]
     pub fn has_risk_law(&self) -> bool {
-        if self.representation.linear().is_none() {
+        if self.representation.as_linear().is_none() {
             return false;
         }
         let values = second_moment(&self.config.input_features)
@@ -234,12 +234,12 @@ mod tests {
     #[test]
     fn each_target_has_its_own_samples_and_loss() {
         let world = world(3, Some(2)).unwrap();
-        let linear = world.representation().linear().unwrap();
+        let linear = world.representation().as_linear().unwrap();
         let predictor = |embedding: &[f64]| Predictor {
             kind: PredictorKind::Shared,
             coefficients: vec![linear.coefficients(embedding)],
             head: None,
-            held_out: None,
+            held_out_error: None,
         };
         let exact: Vec<Predictor> = world.targets().iter().map(|c| predictor(c)).collect();
         for (target, own) in exact.iter().enumerate() {

@@ -30,7 +30,7 @@ fn predictor(coefficients: Vec<Vec<f64>>) -> Predictor {
         kind: PredictorKind::TargetOnly,
         coefficients,
         head: None,
-        held_out: None,
+        held_out_error: None,
     }
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use taskscout::features::Features as _;
 use taskscout::task::TaskId;
-use taskscout::train::Pooled;
+use taskscout::train::PartialPooling;
 use taskscout_logs::{Logs, files, read};
 use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 use taskscout_models::Names;
@@ -74,7 +74,7 @@ fn train_share() -> f64 {
 }
 
 fn effective_rows() -> f64 {
-    Pooled::default().effective_rows
+    PartialPooling::default().effective_rows
 }
 
 impl WorldSettings for Settings {
@@ -191,7 +191,7 @@ impl Settings {
 
     /// What is learnt of the recordings.
     fn scenario(&self, recorded: &Recorded, features: Features) -> taskscout::Result<Scenario> {
-        let pooled = Pooled {
+        let pooled = PartialPooling {
             effective_rows: self.effective_rows,
             ..features.pooled.clone()
         };

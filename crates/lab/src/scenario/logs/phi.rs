@@ -1,7 +1,7 @@
 //! What the forces of logs are linear in.
 
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::train::{FeatureSet, Pooled};
+use taskscout::train::{FeatureSet, PartialPooling};
 
 use crate::names::LogFeatures;
 
@@ -14,7 +14,7 @@ const FREQUENCIES: [f64; 2] = [0.35, 0.12];
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
     pub(crate) map: FeatureMap,
-    pub(crate) pooled: Pooled,
+    pub(crate) pooled: PartialPooling,
     pub(crate) network: bool,
 }
 
@@ -51,10 +51,10 @@ impl Features {
             _ => Vec::new(),
         };
         Ok(Self {
-            pooled: Pooled {
+            pooled: PartialPooling {
                 groups: map.groups().iter().map(ExactSizeIterator::len).collect(),
                 sets,
-                ..Pooled::default()
+                ..PartialPooling::default()
             },
             map,
             network: phi == LogFeatures::Mlp,

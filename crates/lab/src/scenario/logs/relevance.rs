@@ -8,8 +8,8 @@ use taskscout::Result;
 use taskscout::features::apply_row;
 use taskscout::metric::{BasisValues, FunctionValues};
 use taskscout::study::Study;
-use taskscout::train::pooled::Pool;
-use taskscout::train::{Choice, Predictor, PredictorKind};
+use taskscout::train::partial_pooling::HierarchicalModel;
+use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
 use taskscout_logs::Recorded;
 
 use crate::record::{RelevantTask, TargetRelevance};
@@ -22,19 +22,19 @@ pub(super) fn of(
     recorded: &Recorded,
     study: &Study,
     target: usize,
-    choice: &Choice,
+    choice: &StackedPredictor,
     all_pairs: bool,
 ) -> Result<TargetRelevance> {
     let own = recorded.targets()[target];
     let model = study.model()?;
-    let pool = match model.structure.pools().first() {
-        Some(pool) => Some(pool.with_all_families(study.data())?),
+    let hierarchy = match model.structure.hierarchical_models().first() {
+        Some(hierarchy) => Some(hierarchy.with_all_families(study.data())?),
         None => None,
     };
-    let similarities = match (&pool, choice.candidate(PredictorKind::Shared)) {
-        (Some(pool), Some(shared)) => {
-            let functions = functions(recorded, pool, (own, shared));
-            Ground::of(recorded, pool, &functions, own)?.compare(own)
+    let similarities = match (&hierarchy, choice.candidate(PredictorKind::Shared)) {
+        (Some(hierarchy), Some(shared)) => {
+            let functions = functions(recorded, hierarchy, (own, shared));
+            Ground::of(recorded, hierarchy, &functions, own)?.compare(own)
         }
         _ => {
             let wanted = target_embedding(study, &model, choice)?;
@@ -49,10 +49,10 @@ pub(super) fn of(
         }
     };
     let tasks = ranked(recorded, study, own, &similarities);
-    let pairs = match (&pool, choice.candidate(PredictorKind::Shared)) {
-        (Some(pool), Some(shared)) if all_pairs => {
-            let functions = functions(recorded, pool, (own, shared));
-            Some(pairs(recorded, pool, &functions)?)
+    let pairs = match (&hierarchy, choice.candidate(PredictorKind::Shared)) {
+        (Some(hierarchy), Some(shared)) if all_pairs => {
+            let functions = functions(recorded, hierarchy, (own, shared));
+            Some(pairs(recorded, hierarchy, &functions)?)
         }
         _ => None,
     };
@@ -96,7 +96,7 @@ fn ranked(
 fn target_embedding(
     study: &Study,
     model: &taskscout::model::Model,
-    choice: &Choice,
+    choice: &StackedPredictor,
 ) -> Result<Vec<f64>> {
     let targets = study.data().targets().iter();
     let own = targets.clone().find(|target| target.name == choice.target);
@@ -109,7 +109,7 @@ fn target_embedding(
 /// What was learnt of a task.
 #[derive(Clone)]
 enum Function<'a> {
-    /// Coefficients on the basis of the pool.
+    /// Coefficients on the basis of the hierarchical model.
     Posterior {
         mean: Vec<f64>,
         covariance: Mat<f64>,
@@ -123,11 +123,11 @@ enum Function<'a> {
 /// What was learnt of every task.
 fn functions<'a>(
     recorded: &Recorded,
-    pool: &Pool,
+    hierarchy: &HierarchicalModel,
     (own, shared): (usize, &'a Predictor),
 ) -> Vec<Function<'a>> {
     let mut functions = vec![Function::Unknown; recorded.tasks().len()];
-    for task in pool.tasks() {
+    for task in hierarchy.task_posteriors() {
         if let Some(index) = recorded.find(&task.task.id) {
             functions[index] = Function::Posterior {
                 mean: task.posterior.mean,
@@ -147,7 +147,7 @@ struct Ground {
 impl Ground {
     fn of(
         recorded: &Recorded,
-        pool: &Pool,
+        hierarchy: &HierarchicalModel,
         functions: &[Function<'_>],
         ground: usize,
     ) -> Result<Self> {
@@ -161,7 +161,7 @@ impl Ground {
                 Some(at) => at,
                 None => {
                     let features = recorded.features_as(ground, task, ROWS);
-                    views.push((task, View::new(pool, features)?));
+                    views.push((task, View::new(hierarchy, features)?));
                     views.len() - 1
                 }
             };
@@ -170,7 +170,7 @@ impl Ground {
                 Function::Unknown => None,
                 Function::Certain(predictor) => {
                     let values = predictor.predict(view.features.as_ref())?;
-                    Some(FunctionValues::certain(values))
+                    Some(FunctionValues::exact(values))
                 }
                 Function::Posterior { mean, covariance } => {
                     let covariance = covariance.as_ref();
@@ -192,13 +192,13 @@ impl Ground {
 /// Inputs as the recordings of a vehicle see them.
 struct View {
     features: Mat<f64>,
-    /// The basis of the pool.
+    /// The basis of the hierarchical model.
     basis: BasisValues,
 }
 
 impl View {
-    fn new(pool: &Pool, features: Mat<f64>) -> Result<Self> {
-        let basis = BasisValues::new(pool.values(features.as_ref())?);
+    fn new(hierarchy: &HierarchicalModel, features: Mat<f64>) -> Result<Self> {
+        let basis = BasisValues::new(hierarchy.basis_values(features.as_ref())?);
         Ok(Self { features, basis })
     }
 }
@@ -212,13 +212,13 @@ fn cosine(a: &[f64], b: &[f64]) -> Option<f64> {
 /// How alike all tasks are to each other: the mean of both ways to ask.
 fn pairs(
     recorded: &Recorded,
-    pool: &Pool,
+    hierarchy: &HierarchicalModel,
     functions: &[Function<'_>],
 ) -> Result<Vec<Vec<Option<f64>>>> {
     let count = functions.len();
     let mut one_way = Vec::with_capacity(count);
     for task in 0..count {
-        one_way.push(Ground::of(recorded, pool, functions, task)?.compare(task));
+        one_way.push(Ground::of(recorded, hierarchy, functions, task)?.compare(task));
     }
     let both = |i: usize, j: usize| Some(0.5 * (one_way[i][j]? + one_way[j][i]?));
     Ok((0..count)

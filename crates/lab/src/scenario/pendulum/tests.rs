@@ -80,7 +80,7 @@ fn a_controller_that_always_fails_has_no_score() {
         kind: PredictorKind::TargetOnly,
         coefficients: vec![vec![0.0, -1e6]],
         head: None,
-        held_out: None,
+        held_out_error: None,
     };
     let environment = Environment::from_task(&TARGETS[0]).unwrap();
     let features = FeatureMap::identity(2).unwrap();

@@ -3,7 +3,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::{Component, Evidence, Posterior, spread};
+use super::{CoefficientPosterior, Component, Evidence, spread};
 use crate::error::Result;
 use crate::hierarchy::level;
 use crate::linalg;
@@ -267,7 +267,7 @@ impl<'a> ComponentFit<'a> {
             tasks: solution
                 .outcomes
                 .into_par_iter()
-                .map(|outcome| Posterior {
+                .map(|outcome| CoefficientPosterior {
                     covariance: outcome.open
                         + linalg::product(outcome.half.as_ref(), outcome.kept.transpose()),
                     mean: outcome.mean,

@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use super::Prior;
+use super::TargetPrior;
 use crate::error::Result;
 use crate::linalg;
 use crate::regression::GramRoot;
@@ -23,7 +23,7 @@ const NOISE_TAILS: f64 = 10.0;
 
 /// A task's rows, as all ways to explain them need them.
 pub(crate) struct ExplainedRows<'a> {
-    prior: &'a Prior,
+    prior: &'a TargetPrior,
     pub(crate) root: &'a GramRoot,
     /// The labels less what is expected.
     pub(crate) left: Vec<f64>,
@@ -56,7 +56,7 @@ pub(crate) struct Explanation {
 }
 
 impl<'a> ExplainedRows<'a> {
-    pub(crate) fn new(prior: &'a Prior, root: &'a GramRoot) -> Self {
+    pub(crate) fn new(prior: &'a TargetPrior, root: &'a GramRoot) -> Self {
         let left = root.less(prior.mean());
         let common = linalg::product(prior.common.covariance.as_ref(), root.root.transpose());
         let diagonal = |variances: &[f64]| {

@@ -16,13 +16,13 @@ fn normals(n: usize, rng: &mut Rng) -> Vec<f64> {
     (0..n).map(|_| StandardNormal.sample(rng)).collect()
 }
 
-fn prior(rng: &mut Rng) -> Prior {
+fn prior(rng: &mut Rng) -> TargetPrior {
     let root = Mat::from_fn(D, D, |_, _| {
         let value: f64 = StandardNormal.sample(rng);
         0.3 * value
     });
-    Prior {
-        common: Posterior {
+    TargetPrior {
+        common: CoefficientPosterior {
             mean: normals(D, rng),
             covariance: linalg::product(root.as_ref(), root.transpose()),
         },
@@ -47,7 +47,7 @@ fn rows(theta: &[f64], n: usize, noise: f64, rng: &mut Rng) -> (Mat<f64>, Vec<f6
 }
 
 /// A function drawn from the prior, with factors of its parts.
-fn draw(prior: &Prior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
+fn draw(prior: &TargetPrior, own: f64, free: f64, rng: &mut Rng) -> Vec<f64> {
     let factor = linalg::cholesky(prior.covariance(own, free).as_ref(), "").unwrap();
     let spread = linalg::apply(factor.lower().as_ref(), &normals(D, rng));
     let mean = prior.mean().iter();
@@ -63,7 +63,7 @@ fn the_belief_is_the_mean_over_all_explanations() {
         let theta = draw(&prior, [0.3, 10.0][case % 2], [0.0, 4.0][case / 2 % 2], rng);
         let n = [3, 4, 9, 30][case % 4];
         let (x, y, statistics) = rows(&theta, n, NOISE, rng);
-        let found = prior.belief(&statistics, 0, 1.0).unwrap();
+        let found = prior.posterior(&statistics, 0, 1.0).unwrap();
         let root = GramRoot::of(&statistics, 0);
         let of_rows = ExplainedRows::new(&prior, &root);
         let levels = of_rows.levels.clone();
@@ -145,7 +145,7 @@ fn scales_reach_as_far_as_the_labels_do() {
         prior.common.covariance = Mat::zeros(D, D);
         let theta: Vec<f64> = prior.mean().iter().map(|m| -size * m).collect();
         let (_, _, statistics) = rows(&theta, 12, NOISE, rng);
-        let found = prior.belief(&statistics, 0, 1.0).unwrap();
+        let found = prior.posterior(&statistics, 0, 1.0).unwrap();
         for (found, truth) in found.mean.iter().zip(&theta) {
             assert!(
                 (found - truth).abs() < 0.3 + 0.01 * size,
@@ -165,7 +165,7 @@ fn rows_that_agree_leave_the_mean_where_it_is() {
     let (mut error, mut alone) = (0.0, 0.0);
     for _ in 0..20 {
         let (_, _, statistics) = rows(&theta, 6, NOISE, rng);
-        let found = prior.belief(&statistics, 0, 1.0).unwrap();
+        let found = prior.posterior(&statistics, 0, 1.0).unwrap();
         let squares = found.mean.iter().zip(&theta).map(|(a, b)| (a - b).powi(2));
         error += squares.sum::<f64>() / 20.0;
         alone += D as f64 * NOISE / 6.0 / 20.0;
@@ -181,7 +181,7 @@ fn weights_of_rows_leave_the_noise_as_it_is() {
     let theta = draw(&prior, 1.0, 0.0, rng);
     let (_, _, statistics) = rows(&theta, 400, NOISE, rng);
     for weight in [1.0, 0.3, 0.02] {
-        let found = prior.belief(&statistics, 0, weight).unwrap();
+        let found = prior.posterior(&statistics, 0, weight).unwrap();
         assert!(
             (found.noise / NOISE).ln().abs() < 0.35,
             "{weight}: {}",
@@ -193,6 +193,6 @@ fn weights_of_rows_leave_the_noise_as_it_is() {
 #[test]
 fn without_rows_a_task_is_what_source_tasks_are() {
     let prior = prior(&mut derive(7, Purpose::Test, &[]));
-    let found = prior.belief(&Statistics::new(D, 1), 0, 1.0).unwrap();
+    let found = prior.posterior(&Statistics::new(D, 1), 0, 1.0).unwrap();
     assert_eq!(found.mean, prior.mean());
 }

@@ -11,7 +11,7 @@ use super::candidate_features::{CandidateFeature, candidates};
 use super::left_out::{Change, Held, Left, LeftOutTask};
 use super::{Family, Misfit, MissingFeature};
 use crate::error::Result;
-use crate::identify::is_solvable;
+use crate::identify::is_family_solvable;
 use crate::linalg::{self, packed};
 
 /// Candidates that are added to the family, by their score.
@@ -32,7 +32,7 @@ pub(super) fn remedies(
     left: &Left,
     misfit: &Misfit,
 ) -> Result<Vec<MissingFeature>> {
-    if !is_solvable(family.dim(), family.task_features() + 1) {
+    if !is_family_solvable(family.dim(), family.task_features() + 1) {
         return Ok(Vec::new());
     }
     let scores = Scores::new(family, tasks)?;
@@ -55,11 +55,11 @@ pub(super) fn remedies(
         let Some(out) = left.with(change) else {
             continue;
         };
-        if misfit.residual - out.residual > clear {
+        if misfit.residual_variance - out.residual > clear {
             found.push(MissingFeature {
                 feature: candidate.name(),
                 exponents: candidate.exponents,
-                residual: out.residual,
+                residual_variance: out.residual,
             });
         }
     }
@@ -72,11 +72,11 @@ pub(super) fn remedies(
 /// Sorts by the residual, but puts the simplest of those that are as good as the best first: tasks
 /// in the corners of a box hardly tell `w1²` from the constant.
 fn simplest_first(found: &mut [MissingFeature], tie: f64) {
-    found.sort_by(|a, b| a.residual.total_cmp(&b.residual));
-    let Some(best) = found.first().map(|remedy| remedy.residual) else {
+    found.sort_by(|a, b| a.residual_variance.total_cmp(&b.residual_variance));
+    let Some(best) = found.first().map(|remedy| remedy.residual_variance) else {
         return;
     };
-    let as_good = found.partition_point(|remedy| remedy.residual <= best + tie);
+    let as_good = found.partition_point(|remedy| remedy.residual_variance <= best + tie);
     found[..as_good].sort_by_key(|remedy| remedy.exponents.iter().sum::<u32>());
 }
 
@@ -100,7 +100,7 @@ impl<'a> Scores<'a> {
                 let mut image = vec![0.0; d];
                 let function = family.coefficients(&task.features, output);
                 packed::multiply_add(task.statistics.gram(), &function, &mut image);
-                let moment = task.statistics.moment(output);
+                let moment = task.statistics.cross_moment(output);
                 (0..d).for_each(|a| moments[(a, output)] = moment[a] - image[a]);
             }
             moments
@@ -238,7 +238,7 @@ mod tests {
         let remedy = |exponents: [u32; 2], residual| MissingFeature {
             feature: String::new(),
             exponents: exponents.to_vec(),
-            residual,
+            residual_variance: residual,
         };
         let given = [
             remedy([1, 0], 0.5),
@@ -249,7 +249,10 @@ mod tests {
         let order = |tie| {
             let mut found = given.to_vec();
             simplest_first(&mut found, tie);
-            let order: Vec<f64> = found.iter().map(|remedy| remedy.residual).collect();
+            let order: Vec<f64> = found
+                .iter()
+                .map(|remedy| remedy.residual_variance)
+                .collect();
             order
         };
         assert_eq!(order(0.05), [0.31, 0.3, 0.29, 0.5]);

@@ -112,11 +112,11 @@ impl Held {
         let mut errors = Mat::zeros(rank, outputs);
         let (mut square, mut beyond, mut own, mut free) = (0.0, 0.0, 0.0, 0.0);
         for output in 0..outputs {
-            let rotated = linalg::apply(vectors.transpose(), statistics.moment(output));
+            let rotated = linalg::apply(vectors.transpose(), statistics.cross_moment(output));
             let spectrum = Spectrum {
                 values: spectrum.clone(),
                 moments_squared: rotated.iter().map(|moment| moment * moment).collect(),
-                square: statistics.square(output),
+                square: statistics.sum_of_squares(output),
                 labels: statistics.count(),
             };
             let lambda = spectrum.best_lambda();

@@ -76,9 +76,11 @@ pub struct Misfit {
     /// Noise variance within tasks, each fitted on its own.
     pub noise: f64,
     /// Variance of the residuals of tasks that the family did not see.
-    pub residual: f64,
+    #[serde(rename = "residual")]
+    pub residual_variance: f64,
     /// The same if the task features sufficed: noise, and what finite data leave open.
-    pub expected: f64,
+    #[serde(rename = "expected")]
+    pub expected_variance: f64,
     /// Standard error of the difference of these two.
     #[serde(rename = "blur")]
     pub standard_error: f64,
@@ -97,7 +99,8 @@ pub struct MissingFeature {
     /// Its exponents, one a task parameter, as [`Monomials`](crate::features::Monomials) takes them.
     pub exponents: Vec<u32>,
     /// Variance of the residuals with it, of tasks that the family did not see.
-    pub residual: f64,
+    #[serde(rename = "residual")]
+    pub residual_variance: f64,
 }
 
 impl Misfit {
@@ -108,13 +111,13 @@ impl Misfit {
     /// A breakdown of the numerics.
     pub fn of(data: &TaskData, sources: usize) -> Result<Option<Self>> {
         match Family::fit(data, sources, None)? {
-            Some(family) => Self::under(&family, data),
+            Some(family) => Self::of_family(&family, data),
             None => Ok(None),
         }
     }
 
     /// The same for a family that was fitted to all source rows.
-    pub fn under(family: &Family, data: &TaskData) -> Result<Option<Self>> {
+    pub fn of_family(family: &Family, data: &TaskData) -> Result<Option<Self>> {
         let tasks = LeftOutTask::distinct(data, family.task_features())?;
         let left = Left::new(family, &tasks)?;
         if left.tasks() < FEWEST_TASKS {
@@ -136,8 +139,8 @@ impl Misfit {
         let noise = left.noise();
         Self {
             noise,
-            residual,
-            expected: noise * expected,
+            residual_variance: residual,
+            expected_variance: noise * expected,
             standard_error: (noise * spread).max(ROUNDING * left.signal()),
             tasks: left.tasks(),
             remedies: Vec::new(),
@@ -147,7 +150,7 @@ impl Misfit {
     /// What the task features cannot express, as a variance; negative by accident.
     #[must_use]
     pub fn excess(&self) -> f64 {
-        self.residual - self.expected
+        self.residual_variance - self.expected_variance
     }
 
     /// Whether the residual is clearly above what noise and finite data explain: beyond what the
@@ -155,7 +158,7 @@ impl Misfit {
     /// data leave open.
     #[must_use]
     pub fn is_serious(&self) -> bool {
-        let open = self.expected - self.noise;
+        let open = self.expected_variance - self.noise;
         let limit = (STANDARD_ERRORS * self.standard_error).max(HARMLESS * self.noise);
         self.excess() > limit.max(BEYOND_OPEN * open)
     }
@@ -166,8 +169,8 @@ impl fmt::Display for Misfit {
         write!(
             f,
             "residuals of tasks left out have variance {} where noise and finite data explain {}: ",
-            Short(self.residual),
-            Short(self.expected)
+            Short(self.residual_variance),
+            Short(self.expected_variance)
         )?;
         if !self.is_serious() {
             return f.write_str("nothing speaks against the task features");
@@ -175,7 +178,9 @@ impl fmt::Display for Misfit {
         f.write_str("the task features cannot express these tasks; ")?;
         match self.remedies.first() {
             Some(MissingFeature {
-                feature, residual, ..
+                feature,
+                residual_variance: residual,
+                ..
             }) => write!(f, "adding {feature} would bring it to {}", Short(*residual)),
             None => f.write_str(
                 "no monomial of low degree would help, so try other features of tasks or inputs",

@@ -82,7 +82,7 @@ fn a_missing_constant_is_named() {
         assert!(misfit.is_serious(), "{seed}: {misfit:?}");
         assert_eq!(misfit.remedies[0].feature, "1", "{seed}: {misfit}");
         assert_eq!(misfit.remedies[0].exponents, [0, 0, 0]);
-        let mended = misfit.remedies[0].residual;
+        let mended = misfit.remedies[0].residual_variance;
         assert!(mended < 0.25 * 1.35, "{seed}: {misfit}");
         assert!((misfit.noise - 0.25).abs() < 0.05, "{seed}: {misfit:?}");
     }
@@ -215,7 +215,7 @@ fn a_task_left_out_is_a_fit_without_it() {
             }
             let moments = tasks.iter().filter(|task| task.task != out.task);
             rhs[(row, 0)] = moments
-                .map(|task| task.features[i] * task.statistics.moment(0)[a])
+                .map(|task| task.features[i] * task.statistics.cross_moment(0)[a])
                 .sum();
         }
         let solver = crate::linalg::cholesky(others.as_ref(), "a test").unwrap();
@@ -223,7 +223,7 @@ fn a_task_left_out_is_a_fit_without_it() {
         let function: Vec<f64> = (0..D)
             .map(|a| (0..3).map(|i| fit[(i * D + a, 0)] * out.features[i]).sum())
             .collect();
-        square += out.statistics.residual(0, &function);
+        square += out.statistics.residual_sum_of_squares(0, &function);
     }
     let expected = square / 320.0;
     let found = left.out().residual;
@@ -235,12 +235,12 @@ fn the_verdict_is_one_sentence() {
     let remedy = MissingFeature {
         feature: "1".into(),
         exponents: vec![0],
-        residual: 0.26,
+        residual_variance: 0.26,
     };
     let misfit = Misfit {
         noise: 0.25,
-        residual: 0.61,
-        expected: 0.255,
+        residual_variance: 0.61,
+        expected_variance: 0.255,
         standard_error: 0.01,
         tasks: 20,
         remedies: vec![remedy],
@@ -256,8 +256,8 @@ fn the_verdict_is_one_sentence() {
     };
     assert!(helpless.to_string().contains("try other features"));
     let sound = Misfit {
-        residual: 2.6e-3,
-        expected: 2.5e-3,
+        residual_variance: 2.6e-3,
+        expected_variance: 2.5e-3,
         ..misfit
     };
     assert_eq!(

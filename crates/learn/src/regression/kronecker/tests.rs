@@ -143,7 +143,9 @@ fn projected_statistics_are_those_of_the_tasks() {
                 .all(|(a, b)| (a - b).abs() < 1e-12 * expected.gram_matrix().norm_max())
         );
         for output in 0..OUTPUTS {
-            let pairs = small.moments[output].iter().zip(expected.moment(output));
+            let pairs = small.moments[output]
+                .iter()
+                .zip(expected.cross_moment(output));
             assert!(pairs.into_iter().all(|(a, b)| a.to_bits() == b.to_bits()));
         }
     }

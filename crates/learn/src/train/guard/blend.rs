@@ -86,14 +86,14 @@ fn mean(parts: &[(f64, &HeldOut)], log_density: f64, unseen: &Statistics) -> Hel
             let spread = linalg::packed::quadratic(unseen.gram(), &apart).max(0.0);
             variance += share * (one.variances[output] + spread);
         }
-        squares += unseen.residual(output, &mean).max(0.0);
+        squares += unseen.residual_sum_of_squares(output, &mean).max(0.0);
         variances.push(variance);
         coefficients.push(mean);
     }
     HeldOut {
         fold: parts.first().map_or(0, |(_, one)| one.fold),
         log_density,
-        squares,
+        sum_of_squared_errors: squares,
         variances,
         coefficients,
     }
@@ -123,7 +123,7 @@ mod tests {
             .map(|(fold, log_density)| HeldOut {
                 fold,
                 log_density,
-                squares: 0.0,
+                sum_of_squared_errors: 0.0,
                 variances: vec![0.5],
                 coefficients: vec![vec![coefficient]],
             })
@@ -143,7 +143,7 @@ mod tests {
         let mean = 4.0 * share;
         for (one, label) in blend.held_out.iter().zip([1.0, 2.0]) {
             assert!((one.coefficients[0][0] - mean).abs() < 1e-12);
-            assert!((one.squares - (label - mean).powi(2)).abs() < 1e-9);
+            assert!((one.sum_of_squared_errors - (label - mean).powi(2)).abs() < 1e-9);
             let variance = 0.5 + 16.0 * share * (1.0 - share);
             assert!((one.variances[0] - variance).abs() < 1e-9);
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Predictor;
 use crate::data::{Statistics, TaskData};
 use crate::error::Result;
-use crate::regression::{Belief, GramRoot};
+use crate::regression::{GramRoot, LinearPosterior};
 
 /// Part of the labels' squares that is rounding, not error.
 const ROUNDING: f64 = 1e-12;
@@ -16,9 +16,11 @@ pub struct Candidate {
     /// The predictor, fitted to all rows of the target.
     pub predictor: Predictor,
     /// What is known of each output's function, on the features; empty where a network stands between.
-    pub beliefs: Vec<Belief>,
-    /// What is expected of it before any fold is looked at, relative to target-only: its odds.
-    pub odds: f64,
+    #[serde(rename = "beliefs")]
+    pub posteriors: Vec<LinearPosterior>,
+    /// Its odds against target-only before any fold is looked at.
+    #[serde(rename = "odds")]
+    pub prior_odds: f64,
     /// How it does on folds of the target's rows that were left out; empty where there are too few rows.
     pub held_out: Vec<HeldOut>,
 }
@@ -31,7 +33,8 @@ pub struct HeldOut {
     /// Logarithm of the density that it gives to the labels of the fold.
     pub log_density: f64,
     /// Sum of its squared errors.
-    pub squares: f64,
+    #[serde(rename = "squares")]
+    pub sum_of_squared_errors: f64,
     /// For each output, the sum over rows of the variance of what it expects.
     pub variances: Vec<f64>,
     /// Its coefficients on the features, one vector an output; empty where a network stands between.
@@ -39,42 +42,47 @@ pub struct HeldOut {
 }
 
 impl HeldOut {
-    /// Judges what is known without a fold, one belief an output, on the rows of the fold, whose log density counts
-    /// by `weight`. The coefficients are those of the beliefs.
+    /// Judges what is known without a fold, one posterior an output, on the rows of the fold, whose log density counts
+    /// by `weight`. The coefficients are those of the posteriors.
     ///
     /// # Errors
     /// A breakdown of the numerics.
     pub(crate) fn judge(
         fold: usize,
-        beliefs: &[Belief],
+        posteriors: &[LinearPosterior],
         unseen: &Statistics,
         weight: f64,
     ) -> Result<Self> {
-        let roots: Vec<GramRoot> = (0..beliefs.len())
+        let roots: Vec<GramRoot> = (0..posteriors.len())
             .map(|output| GramRoot::of(unseen, output))
             .collect();
-        Self::judge_on(fold, beliefs, (unseen, &roots), weight)
+        Self::judge_on(fold, posteriors, (unseen, &roots), weight)
     }
 
     /// The same with the roots of the fold's Gram matrix for each output at hand.
     pub(crate) fn judge_on(
         fold: usize,
-        beliefs: &[Belief],
+        posteriors: &[LinearPosterior],
         (unseen, roots): (&Statistics, &[GramRoot]),
         weight: f64,
     ) -> Result<Self> {
         let (mut log_density, mut squares) = (0.0, 0.0);
-        for (output, (belief, root)) in beliefs.iter().zip(roots).enumerate() {
-            log_density += weight * belief.log_density(root)?;
-            squares += unseen.residual(output, &belief.mean).max(0.0);
+        for (output, (posterior, root)) in posteriors.iter().zip(roots).enumerate() {
+            log_density += weight * posterior.log_density(root)?;
+            squares += unseen
+                .residual_sum_of_squares(output, &posterior.mean)
+                .max(0.0);
         }
-        let variance = |belief: &Belief| belief.variance_on(unseen).max(0.0);
+        let variance = |posterior: &LinearPosterior| posterior.variance_on(unseen).max(0.0);
         Ok(Self {
             fold,
             log_density,
-            squares,
-            variances: beliefs.iter().map(variance).collect(),
-            coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+            sum_of_squared_errors: squares,
+            variances: posteriors.iter().map(variance).collect(),
+            coefficients: posteriors
+                .iter()
+                .map(|posterior| posterior.mean.clone())
+                .collect(),
         })
     }
 }
@@ -90,11 +98,18 @@ impl Candidate {
         for one in &self.held_out {
             let rows = &data.targets()[target].folds[one.fold];
             labels += rows.count() * rows.outputs();
-            label_squares += (0..rows.outputs()).map(|o| rows.square(o)).sum::<f64>();
+            label_squares += (0..rows.outputs())
+                .map(|o| rows.sum_of_squares(o))
+                .sum::<f64>();
         }
-        let total: f64 = self.held_out.iter().map(|one| one.squares).sum();
+        let total: f64 = self
+            .held_out
+            .iter()
+            .map(|one| one.sum_of_squared_errors)
+            .sum();
         let known = if total.is_nan() { f64::INFINITY } else { total };
-        self.predictor.held_out = Some(known.max(ROUNDING * label_squares) / labels.max(1) as f64);
+        self.predictor.held_out_error =
+            Some(known.max(ROUNDING * label_squares) / labels.max(1) as f64);
         self
     }
 

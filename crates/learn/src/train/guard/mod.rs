@@ -1,9 +1,9 @@
 //! The guard against negative transfer: which predictor does the target get?
 //!
-//! Trainers propose candidates ([`super::propose`]); the guard knows no trainer by name.
+//! Trainers propose candidates ([`super::candidates`]); the guard knows no trainer by name.
 //!
 //! Candidates compete on rows of the target that they have not seen. What is judged is the
-//! density that a candidate gives to the labels left out, its own variance included ([`Belief`]): held-out errors of noisy
+//! density that a candidate gives to the labels left out, its own variance included ([`LinearPosterior`]): held-out errors of noisy
 //! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
 //! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
@@ -18,9 +18,9 @@ pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::identify::Identified;
-use crate::model::{Phi, Representation as _};
-use crate::regression::Belief;
+use crate::identify::IdentifiedParameters;
+use crate::model::{AnyRepresentation, Representation as _};
+use crate::regression::LinearPosterior;
 
 /// Rows that every fold must have for held-out rows to mean anything.
 const MIN_FOLD_ROWS: usize = 1;
@@ -51,8 +51,8 @@ impl PredictorKind {
 }
 
 impl PredictorKind {
-    /// What is expected beforehand of a kind, relative to target-only: source tasks are collected because they help.
-    pub(super) fn odds(self) -> f64 {
+    /// The odds of a kind against target-only before any row is looked at: source tasks are collected because they help.
+    pub(super) fn prior_odds(self) -> f64 {
         match self {
             Self::Shared => 10.0,
             Self::SharedResidual | Self::TargetOnly | Self::Identified => 1.0,
@@ -82,14 +82,15 @@ pub struct Predictor {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<Head>,
     /// Mean squared error on held-out rows of the target, where there are enough rows.
-    pub held_out: Option<f64>,
+    #[serde(rename = "held_out")]
+    pub held_out_error: Option<f64>,
 }
 
 /// A representation with a linear head of a target's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     /// `φ`.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
     /// Coefficients on `φ`, one vector an output.
     pub coefficients: Vec<Vec<f64>>,
 }
@@ -126,7 +127,7 @@ impl Predictor {
 
 /// What the guard hands back for one target, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct StackedPredictor {
     /// The target's name.
     pub target: String,
     /// The kind of the candidate with the largest weight.
@@ -137,17 +138,18 @@ pub struct Choice {
     /// stand on different networks.
     pub returned: Predictor,
     /// What is known of each output's function by it, on the features; empty where a network stands between.
-    pub beliefs: Vec<Belief>,
+    #[serde(rename = "beliefs")]
+    pub posteriors: Vec<LinearPosterior>,
     /// All candidates.
     pub candidates: Vec<Predictor>,
     /// Their weights, which add up to one.
     pub weights: Vec<f64>,
     /// The target's parameters as a member of the source family, where they were looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identified: Option<Identified>,
+    pub identified: Option<IdentifiedParameters>,
 }
 
-impl Choice {
+impl StackedPredictor {
     /// The candidate of a kind.
     #[must_use]
     pub fn candidate(&self, kind: PredictorKind) -> Option<&Predictor> {
@@ -169,14 +171,16 @@ impl Choice {
 ///
 /// # Errors
 /// A target without rows, or no candidate.
-pub fn choose(
+pub fn stack(
     data: &TaskData,
     target: usize,
     candidates: Vec<Candidate>,
-    identified: Option<Identified>,
-) -> Result<Choice> {
+    identified: Option<IdentifiedParameters>,
+) -> Result<StackedPredictor> {
     let rows = check_rows(data, target)?;
-    let belongs = identified.as_ref().is_some_and(Identified::belongs);
+    let belongs = identified
+        .as_ref()
+        .is_some_and(IdentifiedParameters::supports_family);
     let compared = stacking::weights(&candidates);
     let wanted = match &compared {
         Some(weights) => {
@@ -215,12 +219,12 @@ pub fn choose(
         Some(mean) => (weights, mean),
         None => (only, candidates[lead].predictor.clone()),
     };
-    Ok(Choice {
+    Ok(StackedPredictor {
         target: data.targets()[target].name.clone(),
         kind: candidates[lead].predictor.kind,
         reason,
         returned,
-        beliefs: stacking::beliefs(data, target, &candidates, &weights).unwrap_or_default(),
+        posteriors: stacking::posteriors(data, target, &candidates, &weights).unwrap_or_default(),
         candidates: candidates.into_iter().map(|one| one.predictor).collect(),
         weights,
         identified,
@@ -246,9 +250,11 @@ fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Resul
     let rows = data.target_statistics(target, TargetRows::All)?;
     let labels = (rows.count() * rows.outputs()) as f64;
     let (mut squares, mut expected) = (0.0, 0.0);
-    for (output, belief) in candidate.beliefs.iter().enumerate() {
-        squares += rows.residual(output, &belief.mean).max(0.0);
-        expected += belief.variance_on(&rows).max(0.0) + rows.count() as f64 * belief.noise;
+    for (output, posterior) in candidate.posteriors.iter().enumerate() {
+        squares += rows
+            .residual_sum_of_squares(output, &posterior.mean)
+            .max(0.0);
+        expected += posterior.variance_on(&rows).max(0.0) + rows.count() as f64 * posterior.noise;
     }
     let times = (squares / expected).sqrt();
     // So few rows may well be a little off.

@@ -9,7 +9,7 @@
 use super::{Candidate, Head, Predictor, PredictorKind};
 use crate::data::TaskData;
 use crate::linalg;
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 
 /// The least weight of target-only.
 const FLOOR: f64 = 0.002;
@@ -22,7 +22,7 @@ const NOISE_ROWS: f64 = 4.0;
 pub(super) fn weights(candidates: &[Candidate]) -> Option<Vec<f64>> {
     let scores: Vec<f64> = candidates
         .iter()
-        .map(|candidate| Some(candidate.odds.ln() + candidate.log_density()?))
+        .map(|candidate| Some(candidate.prior_odds.ln() + candidate.log_density()?))
         .collect::<Option<_>>()?;
     let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let alone = candidates
@@ -85,7 +85,7 @@ pub(super) fn mean(candidates: &[Candidate], weights: &[f64], lead: usize) -> Op
         kind: first.kind,
         coefficients,
         head,
-        held_out: first.held_out,
+        held_out_error: first.held_out_error,
     })
 }
 
@@ -97,36 +97,36 @@ fn add(to: &mut [Vec<f64>], from: &[Vec<f64>], weight: f64) {
     }
 }
 
-/// The belief of the mean: the variance of each candidate and the variance among them; none where a network stands
+/// The posterior of the mean: the variance of each candidate and the variance among them; none where a network stands
 /// between. Its noise covers what was seen on the folds left out.
-pub(super) fn beliefs(
+pub(super) fn posteriors(
     data: &TaskData,
     target: usize,
     candidates: &[Candidate],
     weights: &[f64],
-) -> Option<Vec<Belief>> {
+) -> Option<Vec<LinearPosterior>> {
     let used = |index: &usize| weights[*index] >= NEGLIGIBLE;
     let used: Vec<usize> = (0..candidates.len()).filter(used).collect();
     let outputs = data.outputs();
     if used
         .iter()
-        .any(|&index| candidates[index].beliefs.len() != outputs)
+        .any(|&index| candidates[index].posteriors.len() != outputs)
     {
         return None;
     }
-    let mut mixed: Vec<Belief> = (0..outputs)
+    let mut mixed: Vec<LinearPosterior> = (0..outputs)
         .map(|output| {
-            let parts: Vec<(f64, &Belief)> = used
+            let parts: Vec<(f64, &LinearPosterior)> = used
                 .iter()
-                .map(|&index| (weights[index], &candidates[index].beliefs[output]))
+                .map(|&index| (weights[index], &candidates[index].posteriors[output]))
                 .collect();
-            Belief::mean_of(&parts)
+            LinearPosterior::mean_of(&parts)
         })
         .collect();
-    for (output, belief) in mixed.iter_mut().enumerate() {
+    for (output, posterior) in mixed.iter_mut().enumerate() {
         if let Some((seen, rows)) = left_over(data, target, (candidates, weights), output) {
-            let wanted = (NOISE_ROWS * belief.noise + rows * seen) / (NOISE_ROWS + rows);
-            belief.noise = belief.noise.max(wanted);
+            let wanted = (NOISE_ROWS * posterior.noise + rows * seen) / (NOISE_ROWS + rows);
+            posterior.noise = posterior.noise.max(wanted);
         }
     }
     Some(mixed)
@@ -160,14 +160,15 @@ fn left_over(
             variance += weight * linalg::packed::quadratic(rows.gram(), &apart);
             variance += weight * held_out.variances.get(output)?;
         }
-        squares += rows.residual(output, &mean).max(0.0);
+        squares += rows.residual_sum_of_squares(output, &mean).max(0.0);
     }
     (count > 0.0).then(|| ((squares - variance).max(0.0) / count, count))
 }
 
 /// The reason in words.
 pub(super) fn reason(candidates: &[Candidate], weights: &[f64], lead: usize) -> String {
-    let rows = |candidate: &Candidate| -> f64 { candidate.predictor.held_out.unwrap_or(f64::NAN) };
+    let rows =
+        |candidate: &Candidate| -> f64 { candidate.predictor.held_out_error.unwrap_or(f64::NAN) };
     let shares: Vec<String> = candidates
         .iter()
         .zip(weights)

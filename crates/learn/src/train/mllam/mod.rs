@@ -29,7 +29,7 @@
 //! }
 //! let context = TrainContext { k: Some(1), ..TrainContext::default() };
 //! let model = Mllam::default().model(&data, &context)?;
-//! let phi = model.representation.linear().unwrap().matrix();
+//! let phi = model.representation.as_linear().unwrap().matrix();
 //! assert!((phi[(0, 0)] + phi[(2, 0)]).abs() < 1e-6 && phi[(1, 0)].abs() < 1e-6);
 //! # Ok::<(), taskscout::Error>(())
 //! ```
@@ -40,9 +40,11 @@ mod tasks;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::exact::{Exact, HalfStep, check_rank};
 use super::initial::FullRidge;
-use super::{Fitted, FoldFit, TrainContext, Trainer, TrainerNeeds, task_map};
+use super::joint_ridge::{HalfStep, JointRidge, check_rank};
+use super::{
+    LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, TrainerNeeds, task_map,
+};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -106,17 +108,17 @@ struct End {
 }
 
 impl Trainer for Mllam {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let k = self.rank(data, context)?;
         let start = self.start(data, context, k)?;
         let model = self.finish(&start, data, context)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let fold = |fold| {
             let without = TrainContext {
                 k: Some(k),
-                ..context.without(fold)
+                ..context.without_fold(fold)
             };
             // The start is the optimum of the sources, so one more iteration is enough to rank
             // predictors.
@@ -128,13 +130,13 @@ impl Trainer for Mllam {
             } else {
                 self.model(data, &without)?.representation
             };
-            Ok(FoldFit {
+            Ok(LeaveFoldOutRepresentation {
                 fold,
                 representation,
             })
         };
         let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
-        Fitted::with_heads(data, context, model, folds)
+        TrainResult::with_heads(data, context, model, folds)
     }
 
     fn needs(&self) -> TrainerNeeds {
@@ -170,7 +172,7 @@ impl Mllam {
     fn rank(&self, data: &TaskData, context: &TrainContext) -> Result<usize> {
         self.validate()?;
         let stages = context.stages.as_deref();
-        let tasks = FitTasks::new(data, stages, context.targets)?;
+        let tasks = FitTasks::new(data, stages, context.target_rows)?;
         let problem = tasks.problem();
         if problem.labels() == 0 {
             return Err(Error::State(
@@ -182,8 +184,8 @@ impl Mllam {
             None => {
                 let sources =
                     FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
-                let start = sources.with_targets(data, context.targets)?;
-                super::rank::choose(&Exact::default(), &problem, &start)?
+                let start = sources.with_targets(data, context.target_rows)?;
+                super::rank::choose(&JointRidge::default(), &problem, &start)?
             }
         };
         check_rank(&problem, k)?;
@@ -193,7 +195,7 @@ impl Mllam {
     /// The optimum of the source tasks, from which all fits to the same sources go on.
     fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<AlternationStart> {
         let sources = TrainContext {
-            targets: TargetRows::None,
+            target_rows: TargetRows::None,
             ..context.clone()
         };
         let (mut tasks, _) = usable(data, &sources, k)?;
@@ -310,11 +312,12 @@ impl Mllam {
                 "{short} tasks with fewer than {k} rows said nothing of the representation"
             ));
         }
-        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything =
+            BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         let map = task_map::fit_any(&everything, end.basis.as_ref())?;
         let (noise, mut report) = report(&problem, &end)?;
         report.iterations += start.iterations;
-        report.conditions[1] = map.condition;
+        report.condition_numbers[1] = map.condition;
         report.notes = notes;
         Model::from_factors(
             end.basis.as_ref(),
@@ -332,7 +335,7 @@ fn usable<'a>(
     context: &TrainContext,
     k: usize,
 ) -> Result<(FitTasks<'a>, usize)> {
-    let mut tasks = FitTasks::new(data, context.stages.as_deref(), context.targets)?;
+    let mut tasks = FitTasks::new(data, context.stages.as_deref(), context.target_rows)?;
     let short = tasks.leave_out_below(k);
     Ok((tasks, short))
 }
@@ -367,13 +370,13 @@ fn report(problem: &BilinearProblem<'_>, end: &End) -> Result<(f64, FitReport)> 
         iterations: end.trace.len() - 1,
         converged: end.converged,
         objective: residual,
-        residual,
+        residual_sum_of_squares: residual,
         lambda: 0.0,
-        freedom,
-        evidence: -0.5 * (count * (penalised / count).ln() + volume),
-        conditions: [regular.condition(), 1.0],
+        degrees_of_freedom: freedom,
+        log_evidence: -0.5 * (count * (penalised / count).ln() + volume),
+        condition_numbers: [regular.condition(), 1.0],
         labels,
-        trace: end.trace.clone(),
+        objective_history: end.trace.clone(),
         notes: Vec::new(),
     };
     Ok((noise, report))

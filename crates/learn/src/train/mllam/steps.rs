@@ -2,7 +2,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::super::exact::{HalfStep, solve_representation};
+use super::super::joint_ridge::{HalfStep, solve_representation};
 use super::tasks::{FitTasks, RowPart};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -130,7 +130,7 @@ pub(super) fn moments(tasks: &FitTasks<'_>, k: usize, halves: bool) -> Result<Ma
         } else {
             let mean = |(w, n): (usize, &f64)| {
                 let moments =
-                    (0..outputs).flat_map(|o| problem.observations[w].statistics.moment(o));
+                    (0..outputs).flat_map(|o| problem.observations[w].statistics.cross_moment(o));
                 moments.map(|value| value / n).collect()
             };
             counts.iter().enumerate().map(mean).collect()

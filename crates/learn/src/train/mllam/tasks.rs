@@ -8,7 +8,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use crate::data::row_major;
-use crate::data::{Rows, Stage, Statistics, TargetRows, TaskData, TaskEntry};
+use crate::data::{Rows, SourceData, Stage, Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::regression::{BilinearProblem, Observation, ProjectedStatistics};
@@ -56,14 +56,14 @@ impl<'a> FitTasks<'a> {
         stages: Option<&[Stage]>,
         targets: TargetRows,
     ) -> Result<Self> {
-        let mut by_task: HashMap<&TaskId, Vec<&'a TaskEntry>> = HashMap::new();
+        let mut by_task: HashMap<&TaskId, Vec<&'a SourceData>> = HashMap::new();
         for entry in data.sources() {
             let wanted = stages.is_none_or(|stages| stages.contains(&entry.stage));
             if wanted && entry.statistics.count() > 0 {
                 by_task.entry(&entry.task.id).or_default().push(entry);
             }
         }
-        let mut by_task: Vec<Vec<&TaskEntry>> = by_task.into_values().collect();
+        let mut by_task: Vec<Vec<&SourceData>> = by_task.into_values().collect();
         by_task.sort_by_cached_key(|entries| {
             let task = &entries[0].task;
             let bits: Vec<u64> = task.iter().map(|w| (w + 0.0).to_bits()).collect();
@@ -93,7 +93,7 @@ impl<'a> FitTasks<'a> {
                 tasks.push(FitTask {
                     statistics: Cow::Owned(statistics),
                     rows: seen
-                        .filter(|(fold, _)| targets.sees(*fold))
+                        .filter(|(fold, _)| targets.includes(*fold))
                         .map(|(_, rows)| rows)
                         .collect(),
                     features: &target.features,

@@ -1,6 +1,6 @@
 //! What is known of one output's function: its coefficients, how well they are known, and the noise.
 //!
-//! Every way to a predictor ends in such a belief, so that all of them can be judged alike: by the
+//! Every way to a predictor ends in such a posterior, so that all of them can be judged alike: by the
 //! density that they give to rows they have not seen. With mean `m` and covariance `V` of the
 //! coefficients and noise `σ²` that `ν` rows estimate, labels `y` at rows `X` follow the
 //! multivariate t distribution around `X m` with scale `σ² I + X V Xᵀ` and `ν` degrees of freedom.
@@ -20,7 +20,7 @@ const LEAST_NOISE: f64 = 1e-13;
 /// The posterior of one output's linear function: mean and covariance of its coefficients, noise
 /// variance and degrees of freedom.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Belief {
+pub struct LinearPosterior {
     /// The mean of the coefficients.
     pub mean: Vec<f64>,
     /// Their covariance.
@@ -29,18 +29,19 @@ pub struct Belief {
     /// The noise variance of a label.
     pub noise: f64,
     /// Rows that the noise rests on, the degrees of freedom of predictions.
-    pub freedom: f64,
+    #[serde(rename = "freedom")]
+    pub degrees_of_freedom: f64,
 }
 
 /// The least noise variance that the labels of some rows can be said to have, for each output.
 pub(crate) fn least_noises(rows: &Statistics) -> Vec<f64> {
     let count = (rows.count() as f64).max(1.0);
     (0..rows.outputs())
-        .map(|output| (LEAST_NOISE * rows.square(output) / count).max(f64::MIN_POSITIVE))
+        .map(|output| (LEAST_NOISE * rows.sum_of_squares(output) / count).max(f64::MIN_POSITIVE))
         .collect()
 }
 
-impl Belief {
+impl LinearPosterior {
     /// The logarithm of the density of rows.
     ///
     /// # Errors
@@ -55,7 +56,7 @@ impl Belief {
         let (misfit, volume) = whitened(&spread, self.noise, &left)?;
         let misfit = misfit + root.rest / self.noise;
         let volume = volume + (root.rows - root.rank() as f64) * self.noise.ln();
-        let (n, freedom) = (root.rows, self.freedom);
+        let (n, freedom) = (root.rows, self.degrees_of_freedom);
         Ok(log_gamma(0.5 * (freedom + n))
             - log_gamma(0.5 * freedom)
             - 0.5 * n * (freedom * std::f64::consts::PI).ln()
@@ -65,8 +66,8 @@ impl Belief {
 
     /// The variance of a t distribution of these degrees of freedom over its squared scale.
     #[must_use]
-    pub fn spread(&self) -> f64 {
-        let freedom = self.freedom.max(3.0);
+    pub fn t_variance_factor(&self) -> f64 {
+        let freedom = self.degrees_of_freedom.max(3.0);
         freedom / (freedom - 2.0)
     }
 
@@ -103,21 +104,28 @@ impl Belief {
 
     /// The mean and covariance of a mixture, by weights that need not add up to one.
     pub(crate) fn mean_of(parts: &[(f64, &Self)]) -> Self {
-        let d = parts.first().map_or(0, |(_, belief)| belief.mean.len());
+        let d = parts
+            .first()
+            .map_or(0, |(_, posterior)| posterior.mean.len());
         let total: f64 = parts.iter().map(|(weight, _)| weight).sum();
         let (mut mean, mut covariance) = (vec![0.0; d], Mat::<f64>::zeros(d, d));
         let (mut noise, mut freedom) = (0.0, 0.0);
-        for (weight, belief) in parts {
+        for (weight, posterior) in parts {
             let weight = weight / total;
             mean.iter_mut()
-                .zip(&belief.mean)
+                .zip(&posterior.mean)
                 .for_each(|(sum, value)| *sum += weight * value);
-            covariance += faer::Scale(weight) * &belief.covariance;
-            noise += weight * belief.noise;
-            freedom += weight * belief.freedom;
+            covariance += faer::Scale(weight) * &posterior.covariance;
+            noise += weight * posterior.noise;
+            freedom += weight * posterior.degrees_of_freedom;
         }
-        for (weight, belief) in parts {
-            let apart: Vec<f64> = belief.mean.iter().zip(&mean).map(|(a, b)| a - b).collect();
+        for (weight, posterior) in parts {
+            let apart: Vec<f64> = posterior
+                .mean
+                .iter()
+                .zip(&mean)
+                .map(|(a, b)| a - b)
+                .collect();
             for j in 0..d {
                 let scale = weight / total * apart[j];
                 (0..d).for_each(|i| covariance[(i, j)] += scale * apart[i]);
@@ -127,7 +135,7 @@ impl Belief {
             mean,
             covariance,
             noise,
-            freedom,
+            degrees_of_freedom: freedom,
         }
     }
 }
@@ -206,39 +214,40 @@ mod tests {
             rows.accumulate(&samples).unwrap();
             rows
         };
-        let prior = Belief {
+        let prior = LinearPosterior {
             mean: vec![0.2, -0.4, 0.1],
             covariance: Mat::from_fn(d, d, |i, j| if i == j { 0.5 } else { 0.1 }),
             noise: 0.3,
-            freedom: 4.0,
+            degrees_of_freedom: 4.0,
         };
         // The conjugate update: covariances are in units of the noise.
-        let update = |belief: &Belief, row: &Statistics| {
+        let update = |posterior: &LinearPosterior, row: &Statistics| {
             let gram = row.gram_matrix();
             let x: Vec<f64> = (0..d).map(|i| gram[(i, i)].sqrt()).collect();
             let sign: Vec<f64> = (0..d).map(|i| gram[(i, 0)].signum()).collect();
             let x: Vec<f64> = x.iter().zip(sign).map(|(x, s)| x * s).collect();
-            let y = row.moment(0)[0] / x[0];
-            let spread = linalg::apply(belief.covariance.as_ref(), &x);
-            let scale = belief.noise + linalg::dot(&x, &spread);
-            let left = y - linalg::dot(&x, &belief.mean);
-            let factor = (belief.freedom + left * left / scale) / (belief.freedom + 1.0);
-            Belief {
+            let y = row.cross_moment(0)[0] / x[0];
+            let spread = linalg::apply(posterior.covariance.as_ref(), &x);
+            let scale = posterior.noise + linalg::dot(&x, &spread);
+            let left = y - linalg::dot(&x, &posterior.mean);
+            let factor = (posterior.degrees_of_freedom + left * left / scale)
+                / (posterior.degrees_of_freedom + 1.0);
+            LinearPosterior {
                 mean: (0..d)
-                    .map(|i| belief.mean[i] + spread[i] * left / scale)
+                    .map(|i| posterior.mean[i] + spread[i] * left / scale)
                     .collect(),
                 covariance: Mat::from_fn(d, d, |i, j| {
-                    factor * (belief.covariance[(i, j)] - spread[i] * spread[j] / scale)
+                    factor * (posterior.covariance[(i, j)] - spread[i] * spread[j] / scale)
                 }),
-                noise: factor * belief.noise,
-                freedom: belief.freedom + 1.0,
+                noise: factor * posterior.noise,
+                degrees_of_freedom: posterior.degrees_of_freedom + 1.0,
             }
         };
-        let (mut belief, mut total) = (prior.clone(), 0.0);
+        let (mut posterior, mut total) = (prior.clone(), 0.0);
         for row in 0..n {
             let one = rows(row..row + 1);
-            total += belief.log_density(&GramRoot::of(&one, 0)).unwrap();
-            belief = update(&belief, &one);
+            total += posterior.log_density(&GramRoot::of(&one, 0)).unwrap();
+            posterior = update(&posterior, &one);
         }
         let together = prior.log_density(&GramRoot::of(&rows(0..n), 0)).unwrap();
         assert!((total - together).abs() < 1e-9, "{total} {together}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::guard::Candidate;
 use crate::data::{Stage, TargetRows};
 use crate::error::Result;
-use crate::model::{Model, Phi, WarmStart};
+use crate::model::{AnyRepresentation, Model, WarmStart};
 
 /// What a trainer may see and must honour.
 #[derive(Debug, Clone)]
@@ -16,15 +16,15 @@ pub struct TrainContext {
     /// Stages whose data may be used; all if not given.
     pub stages: Option<Vec<Stage>>,
     /// Rows of the targets that may be used.
-    pub targets: TargetRows,
+    pub target_rows: TargetRows,
     /// What all random draws of the fit derive from.
     pub seed: u64,
     /// What was learnt earlier, to start from.
-    pub start: Option<Arc<WarmStart>>,
-    /// The targets to propose predictors for; a model alone is enough where there are none.
-    pub propose: Vec<usize>,
+    pub warm_start: Option<Arc<WarmStart>>,
+    /// The targets to make candidate predictors for; a model alone is enough where there are none.
+    pub candidate_targets: Vec<usize>,
     /// What earlier fits learnt from targets' rows alone.
-    pub memo: Memo,
+    pub target_only_cache: TargetOnlyCache,
 }
 
 impl Default for TrainContext {
@@ -32,11 +32,11 @@ impl Default for TrainContext {
         Self {
             k: None,
             stages: None,
-            targets: TargetRows::All,
+            target_rows: TargetRows::All,
             seed: 0,
-            start: None,
-            propose: Vec::new(),
-            memo: Memo::default(),
+            warm_start: None,
+            candidate_targets: Vec::new(),
+            target_only_cache: TargetOnlyCache::default(),
         }
     }
 }
@@ -44,42 +44,42 @@ impl Default for TrainContext {
 impl TrainContext {
     /// Whether predictors of targets are wanted beside the model.
     #[must_use]
-    pub fn wants_proposals(&self) -> bool {
-        !self.propose.is_empty()
+    pub fn wants_candidates(&self) -> bool {
+        !self.candidate_targets.is_empty()
     }
 
     /// The same without a fold of the targets' rows, for a model alone.
     #[must_use]
-    pub fn without(&self, fold: usize) -> Self {
+    pub fn without_fold(&self, fold: usize) -> Self {
         Self {
-            targets: TargetRows::Without(fold),
-            propose: Vec::new(),
+            target_rows: TargetRows::Without(fold),
+            candidate_targets: Vec::new(),
             ..self.clone()
         }
     }
 }
 
 /// The key of a cached fit: a target, the rows that were used, and how many it had in all.
-pub type MemoKey = (usize, TargetRows, usize);
+pub type TargetOnlyKey = (usize, TargetRows, usize);
 
 /// A cache of what was learnt from targets' rows alone. These rows change less often than the rest, so a study keeps it from one fit
 /// to the next; clones share what they know.
 #[derive(Debug, Clone, Default)]
-pub struct Memo {
-    representations: Arc<Mutex<HashMap<MemoKey, Option<Phi>>>>,
-    candidates: Arc<Mutex<HashMap<MemoKey, Candidate>>>,
+pub struct TargetOnlyCache {
+    representations: Arc<Mutex<HashMap<TargetOnlyKey, Option<AnyRepresentation>>>>,
+    candidates: Arc<Mutex<HashMap<TargetOnlyKey, Candidate>>>,
 }
 
-impl Memo {
+impl TargetOnlyCache {
     /// The representation known for some rows, or a new one.
     ///
     /// # Errors
     /// Those of `learn`.
     pub fn representation(
         &self,
-        key: MemoKey,
-        learn: impl FnOnce() -> Result<Option<Phi>>,
-    ) -> Result<Option<Phi>> {
+        key: TargetOnlyKey,
+        learn: impl FnOnce() -> Result<Option<AnyRepresentation>>,
+    ) -> Result<Option<AnyRepresentation>> {
         known(&self.representations, key, learn)
     }
 
@@ -89,7 +89,7 @@ impl Memo {
     /// Those of `learn`.
     pub fn candidate(
         &self,
-        key: MemoKey,
+        key: TargetOnlyKey,
         learn: impl FnOnce() -> Result<Candidate>,
     ) -> Result<Candidate> {
         known(&self.candidates, key, learn)
@@ -97,8 +97,8 @@ impl Memo {
 }
 
 fn known<T: Clone>(
-    all: &Mutex<HashMap<MemoKey, T>>,
-    key: MemoKey,
+    all: &Mutex<HashMap<TargetOnlyKey, T>>,
+    key: TargetOnlyKey,
     learn: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -117,34 +117,34 @@ fn known<T: Clone>(
 pub struct TrainerNeeds {
     /// Rows, which statistics alone do not have.
     pub rows: bool,
-    /// An earlier fit to start from; such a trainer fills [`Model::start`].
-    pub start: bool,
+    /// An earlier fit to start from; such a trainer fills [`Model::warm_start`].
+    pub warm_start: bool,
     /// Whether there may be more directions than features: a matrix has no more, a network may.
-    pub wide: bool,
+    pub allows_k_above_features: bool,
 }
 
 impl TrainerNeeds {
     /// What a network needs.
     pub const NETWORK: Self = Self {
         rows: true,
-        start: true,
-        wide: true,
+        warm_start: true,
+        allows_k_above_features: true,
     };
 }
 
 /// What a trainer hands back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+pub struct TrainResult {
     /// The model.
     pub model: Model,
-    /// Its representation learnt anew without each fold of the targets' rows; empty where proposals do not need it.
-    pub folds: Vec<FoldFit>,
-    /// Ways to predict each target of [`TrainContext::propose`], in that order.
+    /// Its representation learnt anew without each fold of the targets' rows; empty where candidates do not need it.
+    pub folds: Vec<LeaveFoldOutRepresentation>,
+    /// Ways to predict each target of [`TrainContext::candidate_targets`], in that order.
     pub candidates: Vec<Vec<Candidate>>,
 }
 
-impl From<Model> for Fitted {
-    /// A model without proposals.
+impl From<Model> for TrainResult {
+    /// A model without candidates.
     fn from(model: Model) -> Self {
         Self {
             model,
@@ -156,9 +156,9 @@ impl From<Model> for Fitted {
 
 /// A representation fitted without one fold of the targets' rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FoldFit {
+pub struct LeaveFoldOutRepresentation {
     /// The fold that it has not seen.
     pub fold: usize,
     /// The representation.
-    pub representation: Phi,
+    pub representation: AnyRepresentation,
 }

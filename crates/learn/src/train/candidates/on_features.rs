@@ -4,40 +4,43 @@
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::{Belief, GramRoot, RidgeSolver, least_noises};
-use crate::train::FoldFit;
+use crate::regression::{GramRoot, LinearPosterior, RidgeSolver, least_noises};
+use crate::train::LeaveFoldOutRepresentation;
 use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
 
-/// A kind of predictor with what it knows, one belief an output.
-type KindFit = (PredictorKind, Vec<Belief>);
+/// A kind of predictor with what it knows, one posterior an output.
+type KindFit = (PredictorKind, Vec<LinearPosterior>);
 
 /// All candidates for a target, with how they do on folds left out.
 pub(super) fn candidates(
     data: &TaskData,
     target: usize,
     representation: &Linear,
-    folds: &[FoldFit],
+    folds: &[LeaveFoldOutRepresentation],
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
     let floors = least_noises(&everything);
     let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation, &floors)?
         .into_iter()
-        .map(|(kind, beliefs)| Candidate {
+        .map(|(kind, posteriors)| Candidate {
             predictor: Predictor {
                 kind,
-                coefficients: beliefs.iter().map(|belief| belief.mean.clone()).collect(),
+                coefficients: posteriors
+                    .iter()
+                    .map(|posterior| posterior.mean.clone())
+                    .collect(),
                 head: None,
-                held_out: None,
+                held_out_error: None,
             },
-            beliefs,
-            odds: kind.odds(),
+            posteriors,
+            prior_odds: kind.prior_odds(),
             held_out: Vec::new(),
         })
         .collect();
     let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     if comparable(data, target, &held_out) {
         for fit in folds {
-            let Some(representation) = fit.representation.linear() else {
+            let Some(representation) = fit.representation.as_linear() else {
                 return Err(Error::State(
                     "an oracle gave a matrix for all rows, but another representation for a fold"
                         .into(),
@@ -49,9 +52,9 @@ pub(super) fn candidates(
             let roots: Vec<GramRoot> = (0..unseen.outputs())
                 .map(|output| GramRoot::of(unseen, output))
                 .collect();
-            for (candidate, (_, beliefs)) in candidates.iter_mut().zip(fitted) {
+            for (candidate, (_, posteriors)) in candidates.iter_mut().zip(fitted) {
                 let rows = (unseen, roots.as_slice());
-                let judged = HeldOut::judge_on(fit.fold, &beliefs, rows, 1.0)?;
+                let judged = HeldOut::judge_on(fit.fold, &posteriors, rows, 1.0)?;
                 candidate.held_out.push(judged);
             }
         }
@@ -73,13 +76,15 @@ fn fit_candidates(
     let small = RidgeSolver::new(&projected)?;
     let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
     for (output, &floor) in floors.iter().enumerate() {
-        let square = rows.square(output);
-        let own = solver.fit(rows.moment(output), square);
-        alone.push(solver.belief(&own, floor));
-        let head = small.fit(projected.moment(output), square);
-        let transfer = Belief {
+        let square = rows.sum_of_squares(output);
+        let own = solver.fit(rows.cross_moment(output), square);
+        alone.push(solver.posterior(&own, floor));
+        let head = small.fit(projected.cross_moment(output), square);
+        let transfer = LinearPosterior {
             mean: representation.coefficients(&head.coefficients),
-            ..small.belief(&head, floor).mapped(representation.matrix())
+            ..small
+                .posterior(&head, floor)
+                .mapped(representation.matrix())
         };
         corrected.push(add_residual((rows, output), &solver, &transfer, floor));
         shared.push(transfer);
@@ -95,26 +100,28 @@ fn fit_candidates(
 fn add_residual(
     (rows, output): (&Statistics, usize),
     solver: &RidgeSolver,
-    transfer: &Belief,
+    transfer: &LinearPosterior,
     floor: f64,
-) -> Belief {
+) -> LinearPosterior {
     let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
     crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
     left.iter_mut()
-        .zip(rows.moment(output))
+        .zip(rows.cross_moment(output))
         .for_each(|(fit, moment)| *fit = moment - *fit);
-    let square = rows.residual(output, &transfer.mean).max(0.0);
+    let square = rows
+        .residual_sum_of_squares(output, &transfer.mean)
+        .max(0.0);
     let residual = solver.fit(&left, square);
-    let belief = solver.belief(&residual, floor);
-    Belief {
+    let posterior = solver.posterior(&residual, floor);
+    LinearPosterior {
         mean: transfer
             .mean
             .iter()
             .zip(&residual.coefficients)
             .map(|(a, b)| a + b)
             .collect(),
-        covariance: belief.covariance + &transfer.covariance,
-        noise: belief.noise,
-        freedom: belief.freedom,
+        covariance: posterior.covariance + &transfer.covariance,
+        noise: posterior.noise,
+        degrees_of_freedom: posterior.degrees_of_freedom,
     }
 }

@@ -7,7 +7,7 @@ use crate::hierarchy::level;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::regression::{Belief, GramRoot};
+use crate::regression::{GramRoot, LinearPosterior};
 
 /// Steps towards precisions and noise.
 const STEPS: usize = 40;
@@ -27,7 +27,7 @@ const CONSTANT: f64 = 0.1;
 ///
 /// # Errors
 /// A breakdown of the numerics.
-pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<Belief> {
+pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<LinearPosterior> {
     let root = GramRoot::of(rows, output);
     let mut best: Option<Settled> = None;
     for start in STARTS {
@@ -40,7 +40,7 @@ pub(super) fn fit(rows: &Statistics, output: usize, groups: &[usize]) -> Result<
         }
     }
     match best {
-        Some(settled) => settled.belief(&root, groups),
+        Some(settled) => settled.posterior(&root, groups),
         None => Err(Error::numerical(
             "the fit of a single task",
             "there is no start for its penalties",
@@ -57,7 +57,7 @@ struct Settled {
 }
 
 impl Settled {
-    fn belief(self, root: &GramRoot, groups: &[usize]) -> Result<Belief> {
+    fn posterior(self, root: &GramRoot, groups: &[usize]) -> Result<LinearPosterior> {
         let kernel = LabelCovariance::new(root, groups, &self.precisions, self.noise)?;
         // With prior variances V: V − V Fᵀ (σ² + F V Fᵀ)⁻¹ F V.
         let solved = kernel.factor.solve(kernel.spread.as_ref());
@@ -70,11 +70,11 @@ impl Settled {
             };
             prior - explained[(i, j)]
         });
-        Ok(Belief {
+        Ok(LinearPosterior {
             mean: self.mean,
             covariance,
             noise: self.noise,
-            freedom: root.rows + NOISE_ROWS,
+            degrees_of_freedom: root.rows + NOISE_ROWS,
         })
     }
 }
@@ -107,7 +107,7 @@ fn settle(
     groups: &[usize],
     (start, noise_part): (f64, f64),
 ) -> Result<Settled> {
-    let level = level(rows.square(output), root.rows);
+    let level = level(rows.sum_of_squares(output), root.rows);
     let guess = noise_part * (level - first_explains(rows, output)).max(1e-9 * level);
     let count = groups.iter().max().map_or(0, |last| last + 1);
     let constant = count > 1 && groups.iter().filter(|&&group| group == 0).count() == 1;
@@ -186,7 +186,7 @@ fn decided(
 
 /// Mean square of the labels that the first feature explains.
 fn first_explains(rows: &Statistics, output: usize) -> f64 {
-    let (gram, moment) = (rows.gram()[0], rows.moment(output)[0]);
+    let (gram, moment) = (rows.gram()[0], rows.cross_moment(output)[0]);
     if gram > 0.0 {
         moment * moment / gram / (rows.count() as f64).max(1.0)
     } else {

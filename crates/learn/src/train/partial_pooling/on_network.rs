@@ -2,29 +2,29 @@
 
 use std::sync::Arc;
 
-use super::Pooled;
+use super::PartialPooling;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
 use crate::train::guard::Candidate;
-use crate::train::{Fitted, TrainContext, Trainer, TrainerNeeds};
+use crate::train::{TrainContext, TrainResult, Trainer, TrainerNeeds};
 
 /// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
 /// its own from the source tasks, and stands beside the features.
 #[derive(Debug, Clone)]
-pub struct PooledOnNetwork {
+pub struct PartialPoolingOnNetwork {
     /// How what the network gives is pooled; its groups are those of the features, and of its sets
     /// the first is used.
-    pub pooled: Pooled,
+    pub pooled: PartialPooling,
     /// The oracle of the network.
     pub network: Arc<dyn Trainer>,
 }
 
-impl Trainer for PooledOnNetwork {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for PartialPoolingOnNetwork {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
-            targets: TargetRows::None,
+            target_rows: TargetRows::None,
             ..context.clone()
         };
         let inner = self.network.model(data, &sources)?;
@@ -41,7 +41,7 @@ impl Trainer for PooledOnNetwork {
         }
         let best = self.pooled.best(data, context, bases)?;
         let mut model = self.pooled.hierarchy(data, best)?;
-        model.start = inner.start;
+        model.warm_start = inner.warm_start;
         self.pooled.fitted(data, context, model)
     }
 

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
-use super::{Fitted, FoldFit, TrainContext, Trainer};
+use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
@@ -29,13 +29,13 @@ const LAMBDA_SETTLED: f64 = 0.1;
 /// oracle.
 ///
 /// ```
-/// use taskscout::train::Exact;
-/// let oracle = Exact::default();
+/// use taskscout::train::JointRidge;
+/// let oracle = JointRidge::default();
 /// assert!(oracle.lambda.is_none()); // chosen from the data
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Exact {
+pub struct JointRidge {
     /// The penalty; from the data if not given.
     pub lambda: Option<f64>,
     /// Sweeps at most.
@@ -45,7 +45,7 @@ pub struct Exact {
     pub tolerance: f64,
 }
 
-impl Default for Exact {
+impl Default for JointRidge {
     fn default() -> Self {
         Self {
             lambda: None,
@@ -55,29 +55,29 @@ impl Default for Exact {
     }
 }
 
-impl Trainer for Exact {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for JointRidge {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         // The start knows the sources alone, so all folds may share it without a leak.
         let sources = sources(data, context)?;
         let model = self.fit_from(&sources, data, context)?;
-        if !context.wants_proposals() {
+        if !context.wants_candidates() {
             return Ok(model.into());
         }
         let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
         let without = |fold| TrainContext {
             k: Some(model.dim()),
-            ..context.without(fold)
+            ..context.without_fold(fold)
         };
         let folds = folds
             .par_iter()
             .map(|&fold| {
-                Ok(FoldFit {
+                Ok(LeaveFoldOutRepresentation {
                     fold,
                     representation: self.fold(&sources, data, &without(fold))?.into(),
                 })
             })
             .collect::<Result<_>>()?;
-        Fitted::with_heads(data, context, model, folds)
+        TrainResult::with_heads(data, context, model, folds)
     }
 }
 
@@ -247,7 +247,7 @@ impl Sweep {
     }
 }
 
-impl Exact {
+impl JointRidge {
     fn check(&self) -> Result<()> {
         if let Some(lambda) = self
             .lambda
@@ -274,13 +274,13 @@ impl Exact {
         context: &TrainContext,
     ) -> Result<Model> {
         self.check()?;
-        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         if problem.labels() == 0 {
             return Err(Error::State(
                 "training needs data: tell the study some samples first".into(),
             ));
         }
-        let start = sources.with_targets(data, context.targets)?;
+        let start = sources.with_targets(data, context.target_rows)?;
         let k = match context.k {
             Some(k) => k,
             None => super::rank::choose(self, &problem, &start)?,
@@ -293,8 +293,8 @@ impl Exact {
     /// The representation of one fold: so near to the optimum as the start is, one step is enough
     /// to rank predictors.
     fn fold(&self, sources: &FullRidge, data: &TaskData, context: &TrainContext) -> Result<Linear> {
-        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
-        let start = sources.with_targets(data, context.targets)?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
+        let start = sources.with_targets(data, context.target_rows)?;
         let factors = start.truncate(context.k.unwrap_or(1))?;
         let lambda = self
             .lambda
@@ -351,13 +351,13 @@ impl Exact {
                 iterations: iteration,
                 converged: settled,
                 objective,
-                residual,
+                residual_sum_of_squares: residual,
                 lambda,
-                freedom,
-                evidence: sweep.evidence(problem, objective),
-                conditions: sweep.conditions(),
+                degrees_of_freedom: freedom,
+                log_evidence: sweep.evidence(problem, objective),
+                condition_numbers: sweep.conditions(),
                 labels,
-                trace,
+                objective_history: trace,
                 notes: Vec::new(),
             };
             return Ok(Fit {

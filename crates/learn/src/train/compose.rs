@@ -6,7 +6,7 @@ use super::TrainContext;
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Model, Phi, Structure, TaskMap};
+use crate::model::{AnyRepresentation, Model, Structure, TaskMap};
 
 /// The Gram matrix over all rows that a fit saw, and how many there were.
 fn pooled_gram(data: &TaskData, context: &TrainContext) -> Result<(Mat<f64>, usize)> {
@@ -23,7 +23,7 @@ fn pooled_gram(data: &TaskData, context: &TrainContext) -> Result<(Mat<f64>, usi
         rows += entry.statistics.count();
     }
     for target in 0..data.targets().len() {
-        let statistics = data.target_statistics(target, context.targets)?;
+        let statistics = data.target_statistics(target, context.target_rows)?;
         gram += statistics.gram_matrix();
         rows += statistics.count();
     }
@@ -37,18 +37,18 @@ impl Model {
     ///
     /// # Errors
     /// A model of other data, or directions that no row shows.
-    pub fn through(
-        phi: &Phi,
-        inner: Self,
-        under: &TaskData,
+    pub fn composed_with(
+        self,
+        phi: &AnyRepresentation,
+        transformed: &TaskData,
         context: &TrainContext,
     ) -> Result<Self> {
-        let Some(linear) = inner.representation.linear() else {
+        let Some(linear) = self.representation.as_linear() else {
             return Err(Error::State(
                 "the model on top of a representation must be linear".into(),
             ));
         };
-        let (gram, rows) = pooled_gram(under, context)?;
+        let (gram, rows) = pooled_gram(transformed, context)?;
         let seen = linalg::product(gram.as_ref(), linear.matrix());
         let mut small = linalg::product(linear.matrix().transpose(), seen.as_ref());
         small *= faer::Scale(1.0 / rows as f64);
@@ -60,21 +60,21 @@ impl Model {
         // With P = L Lᵀ, coordinates L⁻¹φ are white and the map becomes Lᵀ B.
         let lower =
             linalg::cholesky(small.as_ref(), "the second moment of the representation")?.lower();
-        let map = linalg::product(lower.transpose(), inner.map.matrix());
+        let map = linalg::product(lower.transpose(), self.map.matrix());
         let svd = linalg::svd(map.as_ref(), "the task map")?;
         let inverse = linalg::pseudo_inverse(lower.as_ref(), 1e-14)?;
         let turn = linalg::product(inverse.transpose(), svd.u.as_ref());
         let matrix = linalg::product(linear.matrix(), turn.as_ref());
         let rows_of_map = Mat::from_fn(svd.s.len(), svd.v.nrows(), |i, j| svd.s[i] * svd.v[(j, i)]);
         Ok(Self {
-            representation: phi.then(matrix.as_ref())?,
-            map: TaskMap::new(rows_of_map, inner.map.task_dim()),
+            representation: phi.followed_by_matrix(matrix.as_ref())?,
+            map: TaskMap::new(rows_of_map, self.map.task_dim()),
             spectrum: svd.s,
             structure: match phi {
-                Phi::Linear(_) => Structure::Factored,
+                AnyRepresentation::Linear(_) => Structure::Bilinear,
                 _ => Structure::Network,
             },
-            ..inner
+            ..self
         })
     }
 }

@@ -13,7 +13,7 @@ fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> SourceTask {
     SourceTask {
         features,
         rows,
-        left,
+        capacity: left,
     }
 }
 
@@ -64,13 +64,13 @@ proptest! {
     ) {
         let sources: Vec<SourceTask> = tasks.iter().map(|&(v, w, rows, left)| task(v, w, rows, left)).collect();
         let target = task(0, wind, 0, 0).features;
-        let found = allocate(&[], &[target], &sources, budget).unwrap();
+        let found = allocate_rows(&[], &[target], &sources, budget).unwrap();
         let related = |c: &SourceTask| c.features[0] > 0.0;
         for (n, source) in found.iter().zip(&sources) {
-            prop_assert!(*n <= source.left);
+            prop_assert!(*n <= source.capacity);
             prop_assert!(*n == 0 || related(source));
         }
-        let available: usize = sources.iter().filter(|c| related(c)).map(|c| c.left).sum();
+        let available: usize = sources.iter().filter(|c| related(c)).map(|c| c.capacity).sum();
         prop_assert_eq!(found.iter().sum::<usize>(), budget.min(available));
     }
 
@@ -101,7 +101,7 @@ proptest! {
 fn rows_go_to_the_family_and_to_winds_that_are_near() {
     for (wind, near) in [(0.0, 0), (0.25, 1), (0.75, 3), (1.0, 4)] {
         let target = task(1, wind, 0, 0).features;
-        let found = allocate(&[], &[target], &fleet(1000), 400).unwrap();
+        let found = allocate_rows(&[], &[target], &fleet(1000), 400).unwrap();
         assert_eq!(found[..5], [0; 5]);
         let of_kin = &found[5..];
         let most = (0..5).max_by_key(|&index| of_kin[index]).unwrap();
@@ -115,7 +115,7 @@ fn rows_go_to_the_family_and_to_winds_that_are_near() {
 #[test]
 fn several_targets_share_a_budget() {
     let targets = [task(0, 0.5, 0, 0).features, task(1, 0.5, 0, 0).features];
-    let found = allocate(&[], &targets, &fleet(1000), 200).unwrap();
+    let found = allocate_rows(&[], &targets, &fleet(1000), 200).unwrap();
     let halves = [&found[..5], &found[5..]].map(|half| half.iter().sum::<usize>());
     assert_eq!(halves[0] + halves[1], 200);
     assert!(
@@ -132,7 +132,7 @@ fn no_other_way_to_hand_rows_out_leaves_much_less_variance() {
         let sources: Vec<SourceTask> = (0..3).map(|i| task(0, winds[i], given[i], 6)).collect();
         let target = task(0, wind, 0, 0).features;
         let family = TargetFamily::guess(&target, &sources);
-        let found = allocate(&[], &[target], &sources, 9).unwrap();
+        let found = allocate_rows(&[], &[target], &sources, 9).unwrap();
         let after = |counts: [usize; 3]| {
             let rows: Vec<usize> = (0..3).map(|i| given[i] + counts[i]).collect();
             variance(&family, &sources, &rows)
@@ -157,10 +157,10 @@ fn a_target_without_features_or_kin_takes_nothing() {
     let unrelated = SourceTask {
         features: vec![0.0; 4],
         rows: 0,
-        left: 50,
+        capacity: 50,
     };
     for target in [vec![0.0; 4], task(1, 0.5, 0, 0).features] {
         let sources = [task(0, 0.3, 0, 50), unrelated.clone()];
-        assert_eq!(allocate(&[], &[target], &sources, 20).unwrap(), [0, 0]);
+        assert_eq!(allocate_rows(&[], &[target], &sources, 20).unwrap(), [0, 0]);
     }
 }

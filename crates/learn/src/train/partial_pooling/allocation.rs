@@ -14,7 +14,7 @@
 
 use faer::Mat;
 
-use super::Pool;
+use super::HierarchicalModel;
 use crate::error::Result;
 use crate::linalg;
 
@@ -51,23 +51,23 @@ pub struct SourceTask {
     /// Rows that it has given already.
     pub rows: usize,
     /// Rows that it has left.
-    pub left: usize,
+    pub capacity: usize,
 }
 
 /// How a budget serves the targets best: rows for each source task, fewer than the budget where related tasks
-/// have no more left. `pools` are what has been learnt so far, one an output; without any, tasks are taken to be as
+/// have no more left. `hierarchies` are what has been learnt so far, one an output; without any, tasks are taken to be as
 /// alike as their features.
-pub fn allocate(
-    pools: &[Pool],
+pub fn allocate_rows(
+    hierarchies: &[HierarchicalModel],
     targets: &[Vec<f64>],
     sources: &[SourceTask],
     budget: usize,
 ) -> Result<Vec<usize>> {
-    let mut families = Vec::with_capacity(targets.len() * pools.len().max(1));
+    let mut families = Vec::with_capacity(targets.len() * hierarchies.len().max(1));
     for (index, target) in targets.iter().enumerate() {
-        let known: Vec<TargetFamily> = pools
+        let known: Vec<TargetFamily> = hierarchies
             .iter()
-            .filter_map(|pool| TargetFamily::of(pool, index, target))
+            .filter_map(|hierarchy| TargetFamily::of(hierarchy, index, target))
             .collect();
         if known.is_empty() {
             families.push(TargetFamily::guess(target, sources));
@@ -79,7 +79,7 @@ pub fn allocate(
     let mut out = vec![0; sources.len()];
     let mut left = budget;
     while left > 0 {
-        let now = |index: usize| portion.min(left).min(sources[index].left - out[index]);
+        let now = |index: usize| portion.min(left).min(sources[index].capacity - out[index]);
         let covariances = families
             .iter()
             .map(|family| family.covariances(sources, &rows))
@@ -117,10 +117,10 @@ struct SharedCovariance {
 }
 
 impl TargetFamily {
-    /// What a pool knows of a target's family.
-    fn of(pool: &Pool, index: usize, target: &[f64]) -> Option<Self> {
-        let (family, _) = pool.targets.get(index)?.as_ref()?;
-        let family = &pool.families[*family];
+    /// What a hierarchical model knows of a target's family.
+    fn of(hierarchy: &HierarchicalModel, index: usize, target: &[f64]) -> Option<Self> {
+        let (family, _) = hierarchy.targets.get(index)?.as_ref()?;
+        let family = &hierarchy.families[*family];
         let component = &family.component;
         let (own, shared) = component
             .precisions
@@ -145,7 +145,7 @@ impl TargetFamily {
             groups: groups.collect(),
             target: family.shared.iter().map(|&i| target[i]).collect(),
             features: family.shared.clone(),
-            effective_rows: pool.effective_rows,
+            effective_rows: hierarchy.effective_rows,
         })
     }
 
@@ -186,7 +186,7 @@ impl TargetFamily {
             }],
             target: features.iter().map(|&i| target[i]).collect(),
             features,
-            effective_rows: super::Pooled::default().effective_rows,
+            effective_rows: super::PartialPooling::default().effective_rows,
         }
     }
 

@@ -8,23 +8,25 @@
 
 mod allocation;
 mod graded;
-mod over;
+mod on_network;
 mod target_candidates;
 
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-pub use crate::hierarchy::{Pool, PoolTask, Posterior, Prior};
-pub use allocation::{SourceTask, allocate};
-pub use over::PooledOnNetwork;
+pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
+pub use allocation::{SourceTask, allocate_rows};
+pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
-use super::{Fitted, TrainContext, Trainer};
+use super::{TrainContext, TrainResult, Trainer};
 use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
-use crate::model::{FitReport, Linear, Model, Phi, Representation as _, Structure, TaskMap};
+use crate::model::{
+    AnyRepresentation, FitReport, Linear, Model, Representation as _, Structure, TaskMap,
+};
 
 /// A named choice among the groups of input features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +42,7 @@ pub struct FeatureSet {
 ///
 /// ```
 /// use taskscout::data::{Samples, Stage, TaskData};
-/// use taskscout::train::{Pooled, TrainContext, Trainer as _};
+/// use taskscout::train::{PartialPooling, TrainContext, Trainer as _};
 ///
 /// // Two winds of one drone, and a third that is the target: drag grows with the wind.
 /// let mut data = TaskData::new(2, 1, 2);
@@ -53,7 +55,7 @@ pub struct FeatureSet {
 /// data.add(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
 /// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
-/// let oracle = Pooled { groups: vec![1, 1], ..Pooled::default() };
+/// let oracle = PartialPooling { groups: vec![1, 1], ..PartialPooling::default() };
 /// let model = oracle.model(&data, &TrainContext::default())?;
 /// let force = oracle.shared_candidate(&data, &model, 0)?;
 /// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
@@ -61,11 +63,11 @@ pub struct FeatureSet {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Pooled {
+pub struct PartialPooling {
     /// Sizes of the groups of features, each with penalties of its own; one group if empty. A first
     /// group of a single feature is taken for a constant, which a target's own fit hardly holds.
     pub groups: Vec<usize>,
-    /// Sets of groups, each with a pool of its own; all groups if empty. Predictions are the mean over the
+    /// Sets of groups, each with a hierarchical model of its own; all groups if empty. Predictions are the mean over the
     /// sets, weighted by the densities that they give held-out rows of the targets.
     pub sets: Vec<FeatureSet>,
     /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
@@ -75,7 +77,7 @@ pub struct Pooled {
     pub effective_rows: f64,
 }
 
-impl Default for Pooled {
+impl Default for PartialPooling {
     fn default() -> Self {
         Self {
             groups: Vec::new(),
@@ -85,7 +87,7 @@ impl Default for Pooled {
     }
 }
 
-impl Pooled {
+impl PartialPooling {
     /// Checks the settings against a number of features.
     ///
     /// # Errors
@@ -163,20 +165,20 @@ impl Pooled {
         sets.iter().map(basis).collect()
     }
 
-    /// A pool an output, all on the basis that held-out rows of the targets speak for.
+    /// One hierarchical model an output, all on the basis that held-out rows of the targets speak for.
     fn best(
         &self,
         data: &TaskData,
         context: &TrainContext,
         bases: Vec<(String, FunctionBasis)>,
-    ) -> Result<(String, Vec<Pool>)> {
+    ) -> Result<(String, Vec<HierarchicalModel>)> {
         let tasks = TaskClusters::of(data, context.stages.as_deref());
         let several = bases.len() > 1;
-        let mut pools = Vec::with_capacity(bases.len());
+        let mut hierarchies = Vec::with_capacity(bases.len());
         for (name, basis) in bases {
             let fit = |output| {
                 let of_output = (basis.clone(), output);
-                Pool::fit(
+                HierarchicalModel::fit(
                     data,
                     &tasks,
                     of_output,
@@ -184,38 +186,46 @@ impl Pooled {
                     Families::OfTargets,
                 )
             };
-            let by_output: Vec<Pool> = (0..data.outputs()).map(fit).collect::<Result<_>>()?;
+            let by_output: Vec<HierarchicalModel> =
+                (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;
-            for pool in by_output.iter().filter(|_| several) {
-                density += self.held_out_density(data, pool, context.targets)?;
+            for hierarchy in by_output.iter().filter(|_| several) {
+                density += self.held_out_density(data, hierarchy, context.target_rows)?;
             }
             let density = if density.is_nan() {
                 f64::NEG_INFINITY
             } else {
                 density
             };
-            pools.push((density, name, by_output));
+            hierarchies.push((density, name, by_output));
         }
-        // A stable order: of pools that do as well the first one is taken.
-        pools.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-        let mut pools = pools.into_iter();
-        let Some((_, name, mut best)) = pools.next() else {
+        // A stable order: of hierarchical models that do as well the first one is taken.
+        hierarchies.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
+        let mut hierarchies = hierarchies.into_iter();
+        let Some((_, name, mut best)) = hierarchies.next() else {
             return Err(Error::setting("sets", "is empty: name at least one"));
         };
-        for (.., others) in pools {
-            for (pool, other) in best.iter_mut().zip(others) {
-                pool.others.push(other);
+        for (.., others) in hierarchies {
+            for (hierarchy, other) in best.iter_mut().zip(others) {
+                hierarchy.others.push(other);
             }
         }
         Ok((name, best))
     }
 
-    fn hierarchy(&self, data: &TaskData, (name, pools): (String, Vec<Pool>)) -> Result<Model> {
-        let Some(first) = pools.first() else {
+    fn hierarchy(
+        &self,
+        data: &TaskData,
+        (name, hierarchies): (String, Vec<HierarchicalModel>),
+    ) -> Result<Model> {
+        let Some(first) = hierarchies.first() else {
             return Err(Error::setting("outputs", "is 0: a task has at least one"));
         };
         let (d, task_dim) = (data.feature_dim(), data.task_dim());
-        let maps: Vec<Mat<f64>> = pools.iter().map(|pool| pool.map(task_dim)).collect();
+        let maps: Vec<Mat<f64>> = hierarchies
+            .iter()
+            .map(|hierarchy| hierarchy.map(task_dim))
+            .collect();
         let columns = task_dim * maps.len();
         let map = Mat::from_fn(first.basis.columns.len(), columns, |i, j| {
             maps[j / task_dim][(i, j % task_dim)]
@@ -226,7 +236,10 @@ impl Pooled {
                 let selection = Mat::from_fn(d, columns.len(), |i, j| {
                     f64::from(u8::from(columns[j] == i))
                 });
-                (Phi::Linear(Linear::from_matrix(selection)?), map)
+                (
+                    AnyRepresentation::Linear(Linear::from_matrix(selection)?),
+                    map,
+                )
             }
             Some(phi) => {
                 let own = map.as_ref().subrows(map.nrows() - phi.dim(), phi.dim());
@@ -235,8 +248,8 @@ impl Pooled {
         };
         let spectrum = linalg::svd(map.as_ref(), "what families have in common")?.s;
         let labels = data.source_rows();
-        let noises = pools.iter().map(Pool::noise);
-        let noise = noises.sum::<f64>() / pools.len() as f64;
+        let noises = hierarchies.iter().map(HierarchicalModel::noise);
+        let noise = noises.sum::<f64>() / hierarchies.len() as f64;
         Ok(Model {
             representation,
             map: TaskMap::new(map, task_dim),
@@ -246,23 +259,23 @@ impl Pooled {
                 iterations: 0,
                 converged: true,
                 objective: f64::NAN,
-                residual: f64::NAN,
+                residual_sum_of_squares: f64::NAN,
                 lambda: f64::NAN,
-                freedom: f64::NAN,
-                evidence: f64::NAN,
-                conditions: [f64::NAN; 2],
+                degrees_of_freedom: f64::NAN,
+                log_evidence: f64::NAN,
+                condition_numbers: [f64::NAN; 2],
                 labels,
-                trace: Vec::new(),
+                objective_history: Vec::new(),
                 notes: vec![format!("learnt on {name}")],
             },
-            start: None,
-            structure: Structure::Hierarchical(pools),
+            warm_start: None,
+            structure: Structure::Hierarchical(hierarchies),
         })
     }
 }
 
-impl Trainer for Pooled {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for PartialPooling {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.validate(data.feature_dim())?;
         let best = self.best(data, context, self.bases(data.feature_dim()))?;
         self.fitted(data, context, self.hierarchy(data, best)?)
@@ -276,21 +289,25 @@ impl Trainer for Pooled {
     ) -> Result<Vec<Candidate>> {
         guard::check_rows(data, target)?;
         let key = (target, TargetRows::All, data.target_rows(target));
-        let own = || self.own_candidate(data, target);
-        Ok(vec![context.memo.candidate(key, own)?])
+        let own = || self.target_only_candidate(data, target);
+        Ok(vec![context.target_only_cache.candidate(key, own)?])
     }
 }
 
-impl Pooled {
+impl PartialPooling {
     /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
-    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<Fitted> {
+    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<TrainResult> {
         let propose = |&target: &usize| {
             let shared = self.shared_candidate(data, &model, target)?;
             let own = self.target_only(data, context, target)?;
             Ok(shared.into_iter().chain(own).collect())
         };
-        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
-        Ok(Fitted {
+        let candidates = context
+            .candidate_targets
+            .iter()
+            .map(propose)
+            .collect::<Result<_>>()?;
+        Ok(TrainResult {
             candidates,
             ..model.into()
         })
@@ -307,9 +324,9 @@ impl Pooled {
         model: &Model,
         target: usize,
     ) -> Result<Option<Candidate>> {
-        let pools = model.structure.pools().iter();
-        let by_output: Option<Vec<Candidate>> = pools
-            .map(|pool| self.shared(data, pool, target))
+        let hierarchies = model.structure.hierarchical_models().iter();
+        let by_output: Option<Vec<Candidate>> = hierarchies
+            .map(|hierarchy| self.shared(data, hierarchy, target))
             .collect::<Result<_>>()?;
         let all = by_output.and_then(target_candidates::together);
         Ok(all.map(|all| all.scored(data, target)))
@@ -319,7 +336,7 @@ impl Pooled {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn own_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
+    pub fn target_only_candidate(&self, data: &TaskData, target: usize) -> Result<Candidate> {
         let outputs = 0..data.outputs();
         let by_output = outputs.map(|output| self.own(data, target, output));
         let all = target_candidates::together(by_output.collect::<Result<_>>()?);

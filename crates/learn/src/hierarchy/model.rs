@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::component::{Component, Evidence, Posterior};
-use super::prior::Prior;
+use super::component::{CoefficientPosterior, Component, Evidence};
+use super::prior::TargetPrior;
 use crate::data::{Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::representation::Stack;
-use crate::representation::{Phi, Representation as _};
+use crate::representation::{AnyRepresentation, Representation as _};
 use crate::task::{Task, TaskId};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FunctionBasis {
     /// A network whose outputs stand behind the features.
-    pub(crate) network: Option<Phi>,
+    pub(crate) network: Option<AnyRepresentation>,
     /// The columns in use, rising.
     pub(crate) columns: Vec<usize>,
     /// The group of each of them.
@@ -53,13 +53,13 @@ pub(crate) enum Families {
 
 /// A source task of a hierarchical model, with the posterior of its function.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PoolTask {
+pub struct TaskPosterior {
     /// The task.
     pub task: Task,
     /// Its rows.
     pub rows: usize,
-    /// What is known of its function, on the basis of the pool.
-    pub posterior: Posterior,
+    /// What is known of its function, on the basis of the hierarchical model.
+    pub posterior: CoefficientPosterior,
 }
 
 /// Tasks with what they share.
@@ -75,7 +75,7 @@ pub(crate) struct TaskFamily {
 /// A hierarchical model of one output: source tasks in families that share task features, and the
 /// priors that they give the targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pool {
+pub struct HierarchicalModel {
     /// The output whose functions these are.
     pub(crate) output: usize,
     pub(crate) basis: FunctionBasis,
@@ -84,7 +84,7 @@ pub struct Pool {
     pub(crate) effective_rows: f64,
     pub(crate) families: Vec<TaskFamily>,
     /// For each target: the family that it belongs to, and what it is expected to be.
-    pub(crate) targets: Vec<Option<(usize, Prior)>>,
+    pub(crate) targets: Vec<Option<(usize, TargetPrior)>>,
     /// The same on other bases, which held-out rows of the targets speak for less.
     pub(crate) others: Vec<Self>,
 }
@@ -178,7 +178,7 @@ fn clusters(tasks: &[TaskRows], count: usize) -> Vec<Vec<usize>> {
     sets
 }
 
-impl Pool {
+impl HierarchicalModel {
     /// Fits families.
     pub(crate) fn fit(
         data: &TaskData,
@@ -215,7 +215,7 @@ impl Pool {
             let shared: Vec<f64> = family.shared.iter().map(|&index| features[index]).collect();
             let unshared = (0..features.len()).filter(|index| !family.shared.contains(index));
             let unshared: Vec<f64> = unshared.map(|index| features[index]).collect();
-            Some((at, Prior::of(&family.component, &shared, &unshared)))
+            Some((at, TargetPrior::of(&family.component, &shared, &unshared)))
         };
         let targets = homes.iter().enumerate().map(expected).collect();
         Ok(Self {
@@ -228,7 +228,7 @@ impl Pool {
         })
     }
 
-    /// The same pool with all families, also those that no target belongs to.
+    /// The same hierarchical model with all families, also those that no target belongs to.
     ///
     /// # Errors
     /// A breakdown of the numerics.
@@ -240,15 +240,15 @@ impl Pool {
 
     /// What a target is expected to be; none where no source task is related to it.
     #[must_use]
-    pub fn prior(&self, target: usize) -> Option<&Prior> {
+    pub fn prior(&self, target: usize) -> Option<&TargetPrior> {
         self.targets.get(target)?.as_ref().map(|(_, prior)| prior)
     }
 
     /// The source tasks, family by family.
-    pub fn tasks(&self) -> impl Iterator<Item = PoolTask> + '_ {
+    pub fn task_posteriors(&self) -> impl Iterator<Item = TaskPosterior> + '_ {
         self.families.iter().flat_map(|family| {
             let known = family.members.iter().zip(&family.component.tasks);
-            known.map(|((task, rows), posterior)| PoolTask {
+            known.map(|((task, rows), posterior)| TaskPosterior {
                 task: task.clone(),
                 rows: *rows,
                 posterior: posterior.clone(),
@@ -268,7 +268,7 @@ impl Pool {
     ///
     /// # Errors
     /// Rows of the wrong length.
-    pub fn values(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    pub fn basis_values(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
         let all = match &self.basis.network {
             None => features.to_owned(),
             Some(phi) => Stack::of(features.ncols(), Some(phi), None).apply(features)?,
@@ -287,7 +287,7 @@ impl Pool {
     /// The features that functions are linear in, as columns of `ψ_X`, where no network stands
     /// between.
     #[must_use]
-    pub fn columns(&self) -> Option<&[usize]> {
+    pub fn feature_columns(&self) -> Option<&[usize]> {
         self.basis
             .network
             .is_none()
@@ -307,7 +307,7 @@ impl Pool {
         map
     }
 
-    /// A target's rows on the basis of the pool, with its output alone and without those of some folds.
+    /// A target's rows on the basis of the hierarchical model, with its output alone and without those of some folds.
     pub(crate) fn target_statistics(
         &self,
         data: &TaskData,

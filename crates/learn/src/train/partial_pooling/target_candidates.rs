@@ -1,11 +1,11 @@
 //! What competes for a target: what source tasks have in common, updated by its rows, and its rows alone.
 
-use super::{Pooled, graded};
+use super::{PartialPooling, graded};
 use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::hierarchy::{FunctionBasis, Pool, row_weight};
+use crate::hierarchy::{FunctionBasis, HierarchicalModel, row_weight};
 use crate::model::Representation as _;
-use crate::regression::Belief;
+use crate::regression::LinearPosterior;
 use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
 
 /// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
@@ -18,26 +18,28 @@ const ROW_WEIGHTS: [f64; 4] = [1.0, 0.3, 0.1, 0.03];
 /// What all rows together count for at least, where a row counts for less than one.
 const LEAST_ROWS: f64 = 2.0;
 
-/// What a pool makes of a target's rows, and how it does on folds left out.
+/// What a hierarchical model makes of a target's rows, and how it does on folds left out.
 struct Learnt {
-    belief: Belief,
+    posterior: LinearPosterior,
     /// How probable it is that the target is like the source tasks.
     alike: f64,
     held_out: Vec<HeldOut>,
 }
 
-impl Pooled {
-    /// Logarithm of the density that a pool gives to rows of the targets that it has not seen.
+impl PartialPooling {
+    /// Logarithm of the density that a hierarchical model gives to rows of the targets that it has not seen.
     pub(super) fn held_out_density(
         &self,
         data: &TaskData,
-        pool: &Pool,
+        hierarchy: &HierarchicalModel,
         seen: TargetRows,
     ) -> Result<f64> {
         let mut total = 0.0;
-        for target in 0..pool.targets.len() {
-            let folds: Vec<usize> = (0..TARGET_FOLDS).filter(|&fold| seen.sees(fold)).collect();
-            let learnt = learn(data, pool, target, &folds, seen)?;
+        for target in 0..hierarchy.targets.len() {
+            let folds: Vec<usize> = (0..TARGET_FOLDS)
+                .filter(|&fold| seen.includes(fold))
+                .collect();
+            let learnt = learn(data, hierarchy, target, &folds, seen)?;
             let judged = learnt.iter().flat_map(|one| &one.held_out);
             total += judged.map(|one| one.log_density).sum::<f64>();
         }
@@ -49,37 +51,37 @@ impl Pooled {
     pub(super) fn shared(
         &self,
         data: &TaskData,
-        pool: &Pool,
+        hierarchy: &HierarchicalModel,
         target: usize,
     ) -> Result<Option<Candidate>> {
         let folds = guard::comparable_folds(data, target).unwrap_or_default();
-        let Some(learnt) = learn(data, pool, target, &folds, TargetRows::All)? else {
+        let Some(learnt) = learn(data, hierarchy, target, &folds, TargetRows::All)? else {
             return Ok(None);
         };
         let odds = |alike: f64| 1.0 + (ODDS - 1.0) * alike;
         let kind = PredictorKind::Shared;
         let d = data.feature_dim();
-        if pool.basis.network.is_some() {
+        if hierarchy.basis.network.is_some() {
             let unplaced = |judged: HeldOut| HeldOut {
                 coefficients: Vec::new(),
                 ..judged
             };
             let candidate = Candidate {
-                predictor: unpick(data, pool, &learnt.belief.mean),
-                beliefs: Vec::new(),
-                odds: odds(learnt.alike),
+                predictor: unpick(data, hierarchy, &learnt.posterior.mean),
+                posteriors: Vec::new(),
+                prior_odds: odds(learnt.alike),
                 held_out: learnt.held_out.into_iter().map(unplaced).collect(),
             };
             return Ok(Some(candidate));
         }
-        let mut ways = vec![learnt.placed(&pool.basis.columns, d)];
+        let mut ways = vec![learnt.placed(&hierarchy.basis.columns, d)];
         // Without folds to compare sets by, the first stands for all.
-        for other in pool.others.iter().filter(|_| !folds.is_empty()) {
+        for other in hierarchy.others.iter().filter(|_| !folds.is_empty()) {
             let learnt = learn(data, other, target, &folds, TargetRows::All)?;
             ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
         }
         let even = vec![1.0; ways.len()];
-        let left_out = left_out(data, target, &folds, pool.output);
+        let left_out = left_out(data, target, &folds, hierarchy.output);
         let learnt = blend(&ways, &even, |at| &left_out[at])?;
         let odds = odds(learnt.alike);
         Ok(Some(learnt.candidate(kind, odds)))
@@ -127,7 +129,7 @@ impl Pooled {
         });
         let learnt = Learnt {
             held_out: held_out.collect::<Result<_>>()?,
-            belief: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
+            posterior: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
             alike: 0.0,
         };
         Ok(learnt.placed(&basis.columns, data.feature_dim()))
@@ -139,7 +141,7 @@ impl Learnt {
     fn placed(self, columns: &[usize], d: usize) -> Self {
         let judged = self.held_out.iter();
         Self {
-            belief: self.belief.placed(columns, d),
+            posterior: self.posterior.placed(columns, d),
             held_out: judged.map(|one| placed(one, columns, d)).collect(),
             ..self
         }
@@ -150,27 +152,27 @@ impl Learnt {
         Candidate {
             predictor: Predictor {
                 kind,
-                coefficients: vec![self.belief.mean.clone()],
+                coefficients: vec![self.posterior.mean.clone()],
                 head: None,
-                held_out: None,
+                held_out_error: None,
             },
-            beliefs: vec![self.belief],
-            odds,
+            posteriors: vec![self.posterior],
+            prior_odds: odds,
             held_out: self.held_out,
         }
     }
 }
 
-/// What a pool makes of the folds of a target's rows that are seen, the mean over what a row may count for, and how that does on some
+/// What a hierarchical model makes of the folds of a target's rows that are seen, the mean over what a row may count for, and how that does on some
 /// of them left out; nothing where it knows no source task of the target's kind.
 fn learn(
     data: &TaskData,
-    pool: &Pool,
+    hierarchy: &HierarchicalModel,
     target: usize,
     folds: &[usize],
     seen: TargetRows,
 ) -> Result<Option<Learnt>> {
-    let Some(prior) = pool.prior(target) else {
+    let Some(prior) = hierarchy.prior(target) else {
         return Ok(None);
     };
     // Without folds to compare weights by, every row counts in full.
@@ -178,22 +180,23 @@ fn learn(
     let most = if folds.is_empty() { 0.0 } else { n as f64 };
     let low = ROW_WEIGHTS.partition_point(|weight| weight * most >= LEAST_ROWS);
     let weights = &ROW_WEIGHTS[..low.max(1)];
-    let rows = pool.target_statistics(data, target, |at| seen.sees(at))?;
+    let rows = hierarchy.target_statistics(data, target, |at| seen.includes(at))?;
     let updated = prior.updated(&rows, 0, weights)?.into_iter();
     let mut ways: Vec<Learnt> = updated
         .map(|updated| Learnt {
-            belief: updated.belief,
+            posterior: updated.posterior,
             alike: updated.alike,
             held_out: Vec::with_capacity(folds.len()),
         })
         .collect();
-    let counted = row_weight(n, pool.effective_rows);
+    let counted = row_weight(n, hierarchy.effective_rows);
     let mut left_out = Vec::with_capacity(folds.len());
     for &fold in folds {
-        let unseen = pool.target_statistics(data, target, |at| at == fold)?;
-        let rest = pool.target_statistics(data, target, |at| at != fold && seen.sees(at))?;
+        let unseen = hierarchy.target_statistics(data, target, |at| at == fold)?;
+        let rest =
+            hierarchy.target_statistics(data, target, |at| at != fold && seen.includes(at))?;
         for (way, updated) in ways.iter_mut().zip(prior.updated(&rest, 0, weights)?) {
-            let judged = HeldOut::judge(fold, &[updated.belief], &unseen, counted)?;
+            let judged = HeldOut::judge(fold, &[updated.posterior], &unseen, counted)?;
             way.held_out.push(judged);
         }
         left_out.push(unseen);
@@ -210,9 +213,11 @@ fn blend<'a>(
     let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
     let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
     let shared = || shares.iter().copied().zip(ways);
-    let parts: Vec<(f64, &Belief)> = shared().map(|(share, way)| (share, &way.belief)).collect();
+    let parts: Vec<(f64, &LinearPosterior)> = shared()
+        .map(|(share, way)| (share, &way.posterior))
+        .collect();
     Ok(Learnt {
-        belief: Belief::mean_of(&parts),
+        posterior: LinearPosterior::mean_of(&parts),
         alike: shared().map(|(share, way)| share * way.alike).sum(),
         held_out,
     })
@@ -251,11 +256,11 @@ pub(super) fn together(by_output: Vec<Candidate>) -> Option<Candidate> {
         if let (Some(head), Some(other)) = (&mut all.predictor.head, one.predictor.head) {
             head.coefficients.extend(other.coefficients);
         }
-        all.beliefs.extend(one.beliefs);
-        all.odds = all.odds.min(one.odds);
+        all.posteriors.extend(one.posteriors);
+        all.prior_odds = all.prior_odds.min(one.prior_odds);
         for (fold, other) in all.held_out.iter_mut().zip(one.held_out) {
             fold.log_density += other.log_density;
-            fold.squares += other.squares;
+            fold.sum_of_squared_errors += other.sum_of_squared_errors;
             fold.variances.extend(other.variances);
             fold.coefficients.extend(other.coefficients);
         }
@@ -263,13 +268,13 @@ pub(super) fn together(by_output: Vec<Candidate>) -> Option<Candidate> {
     })
 }
 
-/// Coefficients on the basis of a pool as a predictor.
-fn unpick(data: &TaskData, pool: &Pool, learnt: &[f64]) -> Predictor {
+/// Coefficients on the basis of a hierarchical model as a predictor.
+fn unpick(data: &TaskData, hierarchy: &HierarchicalModel, learnt: &[f64]) -> Predictor {
     let d = data.feature_dim();
     let mut on_features = vec![0.0; d];
-    let width = pool.basis.network.as_ref().map_or(0, |phi| phi.dim());
+    let width = hierarchy.basis.network.as_ref().map_or(0, |phi| phi.dim());
     let mut on_network = vec![0.0; width];
-    for (&column, &value) in pool.basis.columns.iter().zip(learnt) {
+    for (&column, &value) in hierarchy.basis.columns.iter().zip(learnt) {
         if column < d {
             on_features[column] = value;
         } else {
@@ -279,10 +284,10 @@ fn unpick(data: &TaskData, pool: &Pool, learnt: &[f64]) -> Predictor {
     Predictor {
         kind: PredictorKind::Shared,
         coefficients: vec![on_features],
-        head: pool.basis.network.as_ref().map(|phi| Head {
+        head: hierarchy.basis.network.as_ref().map(|phi| Head {
             representation: phi.clone(),
             coefficients: vec![on_network],
         }),
-        held_out: None,
+        held_out_error: None,
     }
 }

@@ -39,7 +39,7 @@ impl PartialEq for CustomRepresentation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum Phi {
+pub enum AnyRepresentation {
     /// A matrix.
     Linear(Linear),
     /// A multilayer perceptron.
@@ -49,7 +49,7 @@ pub enum Phi {
     Custom(CustomRepresentation),
 }
 
-impl Phi {
+impl AnyRepresentation {
     /// The representation of the user's own.
     #[must_use]
     pub fn custom(representation: Arc<dyn Representation>) -> Self {
@@ -58,7 +58,7 @@ impl Phi {
 
     /// The matrix, if it is one.
     #[must_use]
-    pub fn linear(&self) -> Option<&Linear> {
+    pub fn as_linear(&self) -> Option<&Linear> {
         match self {
             Self::Linear(linear) => Some(linear),
             _ => None,
@@ -69,7 +69,7 @@ impl Phi {
     ///
     /// # Errors
     /// A matrix with another number of rows than `φ` has outputs.
-    pub fn then(&self, matrix: MatRef<'_, f64>) -> Result<Self> {
+    pub fn followed_by_matrix(&self, matrix: MatRef<'_, f64>) -> Result<Self> {
         Error::check_length(
             "the rows of the change of coordinates",
             self.dim(),
@@ -88,19 +88,19 @@ impl Phi {
     }
 }
 
-impl From<Linear> for Phi {
+impl From<Linear> for AnyRepresentation {
     fn from(linear: Linear) -> Self {
         Self::Linear(linear)
     }
 }
 
-impl From<Mlp> for Phi {
+impl From<Mlp> for AnyRepresentation {
     fn from(mlp: Mlp) -> Self {
         Self::Mlp(mlp)
     }
 }
 
-impl Representation for Phi {
+impl Representation for AnyRepresentation {
     fn input_dim(&self) -> usize {
         match self {
             Self::Linear(linear) => linear.input_dim(),

@@ -1,11 +1,11 @@
 //! The candidate that is a member of the source family.
 
-use super::FoldFit;
+use super::LeaveFoldOutRepresentation;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
-use crate::identify::Identified;
-use crate::model::{Phi, Representation as _};
-use crate::regression::Belief;
+use crate::identify::IdentifiedParameters;
+use crate::model::{AnyRepresentation, Representation as _};
+use crate::regression::LinearPosterior;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
 /// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
@@ -18,25 +18,25 @@ const MOST_ODDS: f64 = 40.0;
 #[derive(Debug, Clone)]
 pub struct FamilyMember {
     /// What was found.
-    pub identified: Identified,
-    /// What is known of its function, one belief an output.
-    pub beliefs: Vec<Belief>,
+    pub identified: IdentifiedParameters,
+    /// What is known of its function, one posterior an output.
+    pub posteriors: Vec<LinearPosterior>,
     /// `φ`.
-    pub basis: Option<Phi>,
+    pub representation: Option<AnyRepresentation>,
 }
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
-type Identify<'a> = &'a dyn Fn(TargetRows, &Phi) -> Result<Option<FamilyMember>>;
+type Identify<'a> = &'a dyn Fn(TargetRows, &AnyRepresentation) -> Result<Option<FamilyMember>>;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub fn candidate(
     data: &TaskData,
     target: usize,
-    representation: &Phi,
-    folds: &[FoldFit],
+    representation: &AnyRepresentation,
+    folds: &[LeaveFoldOutRepresentation],
     identify: Identify<'_>,
-) -> Result<Option<(Option<Candidate>, Identified)>> {
+) -> Result<Option<(Option<Candidate>, IdentifiedParameters)>> {
     let Some(member) = identify(TargetRows::All, representation)? else {
         return Ok(None);
     };
@@ -54,8 +54,8 @@ pub fn candidate(
     }
     let candidate = Candidate {
         predictor: predictor(data, &member),
-        beliefs: on_features(&member).unwrap_or_default(),
-        odds: member
+        posteriors: on_features(&member).unwrap_or_default(),
+        prior_odds: member
             .identified
             .log_odds
             .exp()
@@ -67,11 +67,11 @@ pub fn candidate(
 }
 
 fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> Result<HeldOut> {
-    let unseen = under(data, target, fold, member.basis.as_ref())?;
-    let judged = HeldOut::judge(fold, &member.beliefs, &unseen, 1.0)?;
-    let coefficients = match &member.basis {
+    let unseen = under(data, target, fold, member.representation.as_ref())?;
+    let judged = HeldOut::judge(fold, &member.posteriors, &unseen, 1.0)?;
+    let coefficients = match &member.representation {
         None => judged.coefficients,
-        Some(Phi::Linear(linear)) => {
+        Some(AnyRepresentation::Linear(linear)) => {
             let on_features = |c: &Vec<f64>| linear.coefficients(c);
             judged.coefficients.iter().map(on_features).collect()
         }
@@ -84,7 +84,12 @@ fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> 
 }
 
 /// A fold's statistics on what coefficients are on.
-fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Result<Statistics> {
+fn under(
+    data: &TaskData,
+    target: usize,
+    fold: usize,
+    basis: Option<&AnyRepresentation>,
+) -> Result<Statistics> {
     let entry = &data.targets()[target];
     match basis {
         None => Ok((*entry.folds[fold]).clone()),
@@ -93,14 +98,14 @@ fn under(data: &TaskData, target: usize, fold: usize, basis: Option<&Phi>) -> Re
 }
 
 /// What is known of the member on the features, where no network stands between.
-fn on_features(member: &FamilyMember) -> Option<Vec<Belief>> {
-    match &member.basis {
-        None => Some(member.beliefs.clone()),
-        Some(Phi::Linear(linear)) => Some(
+fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
+    match &member.representation {
+        None => Some(member.posteriors.clone()),
+        Some(AnyRepresentation::Linear(linear)) => Some(
             member
-                .beliefs
+                .posteriors
                 .iter()
-                .map(|belief| belief.mapped(linear.matrix()))
+                .map(|posterior| posterior.mapped(linear.matrix()))
                 .collect(),
         ),
         Some(_) => None,
@@ -109,9 +114,11 @@ fn on_features(member: &FamilyMember) -> Option<Vec<Belief>> {
 
 fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
     let found = &member.identified.coefficients;
-    let (coefficients, head) = match &member.basis {
+    let (coefficients, head) = match &member.representation {
         None => (found.clone(), None),
-        Some(Phi::Linear(linear)) => (found.iter().map(|c| linear.coefficients(c)).collect(), None),
+        Some(AnyRepresentation::Linear(linear)) => {
+            (found.iter().map(|c| linear.coefficients(c)).collect(), None)
+        }
         Some(phi) => {
             let head = Head {
                 representation: phi.clone(),
@@ -124,6 +131,6 @@ fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
         kind: PredictorKind::Identified,
         coefficients,
         head,
-        held_out: None,
+        held_out_error: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Ways to predict a target, as trainers and studies propose them to the guard.
 //!
-//! | proposal | learnt from the target |
+//! | candidate | learnt from the target |
 //! |---|---|
 //! | target-only | ridge regression on its rows: `d` numbers |
 //! | shared | a head on the shared representation: `k` numbers |
@@ -17,16 +17,17 @@ mod on_rows;
 pub use self::identified::FamilyMember;
 pub use self::identified::candidate as identified;
 use super::guard::{self, Candidate};
-use super::{FoldFit, TrainContext};
+use super::{LeaveFoldOutRepresentation, TrainContext};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
-use crate::model::{Model, Phi};
+use crate::model::{AnyRepresentation, Model};
 
 /// Learns a representation from rows of the target alone, if there is any use for one.
-pub type TargetOnlyRepresentation<'a> = &'a dyn Fn(usize, &TrainContext) -> Result<Option<Phi>>;
+pub type TargetOnlyRepresentation<'a> =
+    &'a dyn Fn(usize, &TrainContext) -> Result<Option<AnyRepresentation>>;
 
 /// A matrix is all that a target's own rows are described by.
-fn no_network(_: usize, _: &TrainContext) -> Result<Option<Phi>> {
+fn no_network(_: usize, _: &TrainContext) -> Result<Option<AnyRepresentation>> {
     Ok(None)
 }
 
@@ -35,11 +36,11 @@ pub(super) fn on_representation(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
-    (model, folds): (&Model, &[FoldFit]),
+    (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
     alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
-        Phi::Linear(linear) => on_features::candidates(data, target, linear, folds),
+        AnyRepresentation::Linear(linear) => on_features::candidates(data, target, linear, folds),
         other => {
             let folds: Vec<on_rows::Fold<'_>> = folds
                 .iter()
@@ -63,14 +64,14 @@ pub fn target_only(
     context: &TrainContext,
     target: usize,
 ) -> Result<Vec<Candidate>> {
-    target_only_with(data, context, target, &no_network)
+    target_only_or_network(data, context, target, &no_network)
 }
 
 /// The same, or a head on a representation learnt from the same rows, whichever does better on rows left out.
 ///
 /// # Errors
 /// A target without rows, or a failing fit.
-pub fn target_only_with(
+pub fn target_only_or_network(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
@@ -91,12 +92,12 @@ fn remembered(
     target: usize,
     rows: TargetRows,
     alone: TargetOnlyRepresentation<'_>,
-) -> Result<Option<Phi>> {
+) -> Result<Option<AnyRepresentation>> {
     let key = (target, rows, data.target_rows(target));
-    context.memo.representation(key, || {
+    context.target_only_cache.representation(key, || {
         let own = TrainContext {
-            targets: rows,
-            start: None,
+            target_rows: rows,
+            warm_start: None,
             ..context.clone()
         };
         match alone(target, &own) {
@@ -106,8 +107,8 @@ fn remembered(
     })
 }
 
-impl super::Fitted {
-    /// A model with the usual proposals: a head on its representation for each target that the context asks for, with and
+impl super::TrainResult {
+    /// A model with the usual candidates: a head on its representation for each target that the context asks for, with and
     /// without a residual, beside the target's own rows.
     ///
     /// `folds` are representations learnt without a fold of the targets' rows.
@@ -118,9 +119,9 @@ impl super::Fitted {
         data: &TaskData,
         context: &TrainContext,
         model: Model,
-        folds: Vec<FoldFit>,
+        folds: Vec<LeaveFoldOutRepresentation>,
     ) -> Result<Self> {
-        Self::beside_networks(data, context, (model, folds), &no_network)
+        Self::with_heads_and_target_networks(data, context, (model, folds), &no_network)
     }
 
     /// The same for trainers of networks, which may learn one from a target's rows alone: it is what the target would
@@ -128,17 +129,21 @@ impl super::Fitted {
     ///
     /// # Errors
     /// A target without rows, or a failing fit.
-    pub fn beside_networks(
+    pub fn with_heads_and_target_networks(
         data: &TaskData,
         context: &TrainContext,
-        (model, folds): (Model, Vec<FoldFit>),
+        (model, folds): (Model, Vec<LeaveFoldOutRepresentation>),
         alone: TargetOnlyRepresentation<'_>,
     ) -> Result<Self> {
         let propose = |&target: &usize| {
             guard::check_rows(data, target)?;
             on_representation(data, context, target, (&model, &folds), alone)
         };
-        let candidates = context.propose.iter().map(propose).collect::<Result<_>>()?;
+        let candidates = context
+            .candidate_targets
+            .iter()
+            .map(propose)
+            .collect::<Result<_>>()?;
         Ok(Self {
             candidates,
             folds,
@@ -146,42 +151,42 @@ impl super::Fitted {
         })
     }
 
-    /// Fits a model and, where the context asks for proposals, the same once more without each fold of the targets' rows:
+    /// Fits a model and, where the context asks for candidates, the same once more without each fold of the targets' rows:
     /// all that a trainer with no better way has to do.
     ///
     /// ```
     /// use taskscout::data::TaskData;
-    /// use taskscout::train::{Exact, Fitted, TrainContext, Trainer};
+    /// use taskscout::train::{JointRidge, TrainResult, TrainContext, Trainer};
     ///
-    /// /// The exact trainer with a penalty fixed in advance.
+    /// /// The default trainer with a penalty fixed in advance.
     /// #[derive(Debug)]
     /// struct Stiff;
     ///
     /// impl Trainer for Stiff {
-    ///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<Fitted> {
-    ///         let exact = Exact { lambda: Some(10.0), ..Exact::default() };
-    ///         Fitted::refitting(data, context, |context| exact.model(data, context))
+    ///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+    ///         let ridge = JointRidge { lambda: Some(10.0), ..JointRidge::default() };
+    ///         TrainResult::cross_fitted(data, context, |context| ridge.model(data, context))
     ///     }
     /// }
     /// ```
     ///
     /// # Errors
     /// Those of `fit`.
-    pub fn refitting(
+    pub fn cross_fitted(
         data: &TaskData,
         context: &TrainContext,
         fit: impl Fn(&TrainContext) -> Result<Model>,
     ) -> Result<Self> {
         let model = fit(context)?;
         let mut folds = Vec::new();
-        for fold in (0..TARGET_FOLDS).filter(|_| context.wants_proposals()) {
+        for fold in (0..TARGET_FOLDS).filter(|_| context.wants_candidates()) {
             let without = TrainContext {
                 k: Some(model.dim()),
                 // What was learnt before may have seen the fold.
-                start: None,
-                ..context.without(fold)
+                warm_start: None,
+                ..context.without_fold(fold)
             };
-            folds.push(FoldFit {
+            folds.push(LeaveFoldOutRepresentation {
                 fold,
                 representation: fit(&without)?.representation,
             });

@@ -8,13 +8,13 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-use super::exact::{Exact, Fit, check_rank};
 use super::initial::FullRidge;
-use super::{Fitted, FoldFit, TrainContext, Trainer, task_map};
+use super::joint_ridge::{Fit, JointRidge, check_rank};
+use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, task_map};
 use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Linear, Model, Phi};
+use crate::model::{AnyRepresentation, Linear, Model};
 use crate::regression::{BilinearProblem, Observation};
 
 /// The penalty, as a share of what the size of the factors would suggest.
@@ -23,12 +23,12 @@ const PENALTY_SHARE: f64 = 1e-6;
 /// Empirical risk minimisation over the last two stages, then the head of each target.
 ///
 /// ```
-/// use taskscout::train::Erm;
-/// assert_eq!(Erm::default().max_sweeps, 100);
+/// use taskscout::train::LastStageErm;
+/// assert_eq!(LastStageErm::default().max_sweeps, 100);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Erm {
+pub struct LastStageErm {
     /// Sweeps over both factors at most.
     pub max_sweeps: usize,
     /// The sweeps end when the objective falls by less than this many times the noise variance for
@@ -36,7 +36,7 @@ pub struct Erm {
     pub tolerance: f64,
 }
 
-impl Default for Erm {
+impl Default for LastStageErm {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -49,21 +49,21 @@ struct JointFit {
     notes: Vec<String>,
 }
 
-impl Trainer for Erm {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for LastStageErm {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         let joint = self.joint(data, context)?;
-        let shared = Phi::from(Linear::from_basis(joint.basis.clone()));
+        let shared = AnyRepresentation::from(Linear::from_basis(joint.basis.clone()));
         let model = joint.with_heads(data, context)?;
         // The targets' rows have no say in `φ`, so every fold has the same.
-        let folds = (0..TARGET_FOLDS).map(|fold| FoldFit {
+        let folds = (0..TARGET_FOLDS).map(|fold| LeaveFoldOutRepresentation {
             fold,
             representation: shared.clone(),
         });
-        Fitted::with_heads(data, context, model, folds.collect())
+        TrainResult::with_heads(data, context, model, folds.collect())
     }
 }
 
-impl Erm {
+impl LastStageErm {
     pub(super) const DEFAULT: Self = Self {
         max_sweeps: 100,
         tolerance: 5e-3,
@@ -136,11 +136,11 @@ impl Erm {
         let start = FullRidge::new(&problem)?;
         let k = match k {
             Some(k) => k,
-            None => super::rank::choose(&Exact::default(), &problem, &start)?,
+            None => super::rank::choose(&JointRidge::default(), &problem, &start)?,
         };
         check_rank(&problem, k)?;
         let factors = start.truncate(k)?;
-        let oracle = Exact {
+        let oracle = JointRidge {
             lambda: Some(PENALTY_SHARE * factors.prior_lambda(&problem, start.noise)),
             max_sweeps: self.max_sweeps,
             tolerance: self.tolerance,
@@ -167,10 +167,11 @@ impl Erm {
 impl JointFit {
     /// The model with the task map, and so the targets' heads, for the finished `φ`.
     fn with_heads(self, data: &TaskData, context: &TrainContext) -> Result<Model> {
-        let everything = BilinearProblem::new(data, context.stages.as_deref(), context.targets)?;
+        let everything =
+            BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
         let map = task_map::fit_any(&everything, self.basis.as_ref())?;
         let mut report = self.fit.report;
-        report.conditions[1] = map.condition;
+        report.condition_numbers[1] = map.condition;
         report.notes = self.notes;
         Model::from_factors(
             self.basis.as_ref(),

@@ -2,31 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Erm, Fitted, Mllam, TrainContext, Trainer, TrainerNeeds};
+use super::{LastStageErm, Mllam, TrainContext, TrainResult, Trainer, TrainerNeeds};
 use crate::data::TaskData;
 use crate::error::Result;
 
-/// [`Erm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
+/// [`LastStageErm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
 ///
-/// The model that chooses tasks is [`Staged::mllam`]'s on all stages.
+/// The model that chooses tasks is [`PaperTrainer::mllam`]'s on all stages.
 ///
 /// ```
-/// use taskscout::train::{Mllam, Staged};
-/// let oracle: Staged = serde_json::from_str(r#"{"splits": 2}"#)?;
+/// use taskscout::train::{Mllam, PaperTrainer};
+/// let oracle: PaperTrainer = serde_json::from_str(r#"{"splits": 2}"#)?;
 /// assert_eq!(oracle.mllam, Mllam { splits: 2, ..Mllam::default() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Staged {
+pub struct PaperTrainer {
     /// The oracle of the first two stages.
     pub mllam: Mllam,
 }
 
-impl Staged {
+impl PaperTrainer {
     fn oracle(&self, data: &TaskData, context: &TrainContext) -> &dyn Trainer {
-        const LAST: &Erm = &Erm::DEFAULT;
-        if Erm::has_stages(data, context) {
+        const LAST: &LastStageErm = &LastStageErm::DEFAULT;
+        if LastStageErm::has_stages(data, context) {
             LAST
         } else {
             &self.mllam
@@ -34,8 +34,8 @@ impl Staged {
     }
 }
 
-impl Trainer for Staged {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<Fitted> {
+impl Trainer for PaperTrainer {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.oracle(data, context).fit(data, context)
     }
 

@@ -5,21 +5,21 @@ use std::ops::Range;
 
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
-use crate::model::{Phi, Representation as _};
-use crate::regression::{Belief, RidgeSolver, least_noises};
+use crate::model::{AnyRepresentation, Representation as _};
+use crate::regression::{LinearPosterior, RidgeSolver, least_noises};
 use crate::representation::Stack;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
-/// What a candidate knows on `z`, one belief an output.
-type OnStack = Vec<Belief>;
+/// What a candidate knows on `z`, one posterior an output.
+type OnStack = Vec<LinearPosterior>;
 
 /// A representation learnt from some rows of the target alone.
-type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<Phi>>;
+type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<AnyRepresentation>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
     pub(super) fold: usize,
-    pub(super) shared: Option<&'a Phi>,
+    pub(super) shared: Option<&'a AnyRepresentation>,
 }
 
 /// All candidates for a target, with how they do on folds left out. Both ways to learn from the target
@@ -28,7 +28,7 @@ pub(super) struct Fold<'a> {
 pub(super) fn candidates(
     data: &TaskData,
     target: usize,
-    shared: Option<&Phi>,
+    shared: Option<&AnyRepresentation>,
     folds: &[Fold<'_>],
     alone: OwnRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
@@ -40,23 +40,23 @@ pub(super) fn candidates(
     let fitted = fit(&everything, &stack, &floors)?;
     let held_out = held_out(data, target, folds, alone, &floors)?;
     let mut out: Vec<Candidate> = Vec::new();
-    for (index, (kind, beliefs)) in fitted.into_iter().enumerate() {
+    for (index, (kind, posteriors)) in fitted.into_iter().enumerate() {
         // What could not be fitted without a fold cannot be judged, so it does not win.
         let judged = held_out.iter().map(|(fold, all)| {
             all.get(index).cloned().unwrap_or_else(|| HeldOut {
                 fold: *fold,
                 log_density: f64::NEG_INFINITY,
-                squares: f64::INFINITY,
+                sum_of_squared_errors: f64::INFINITY,
                 variances: Vec::new(),
                 coefficients: Vec::new(),
             })
         });
         let candidate = Candidate {
-            predictor: unstack(kind, &beliefs, &stack),
-            odds: kind.odds(),
+            predictor: unstack(kind, &posteriors, &stack),
+            prior_odds: kind.prior_odds(),
             held_out: judged.collect(),
-            beliefs: if stack.dim() == features {
-                beliefs
+            posteriors: if stack.dim() == features {
+                posteriors
             } else {
                 Vec::new()
             },
@@ -67,7 +67,7 @@ pub(super) fn candidates(
             .find(|known| known.predictor.kind == candidate.predictor.kind);
         match rival {
             // Without rows to compare on, what the oracle itself learns stands for the target.
-            Some(known) if known.predictor.held_out < candidate.predictor.held_out => {}
+            Some(known) if known.predictor.held_out_error < candidate.predictor.held_out_error => {}
             Some(known) => *known = candidate,
             None => out.push(candidate),
         }
@@ -97,8 +97,8 @@ fn held_out(
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
             let judged = fit(&seen, &stack, floors)?
                 .into_iter()
-                .map(|(_, beliefs)| {
-                    let mut judged = HeldOut::judge(*fold, &beliefs, &unseen, 1.0)?;
+                .map(|(_, posteriors)| {
+                    let mut judged = HeldOut::judge(*fold, &posteriors, &unseen, 1.0)?;
                     if stack.dim() != features {
                         judged.coefficients.clear();
                     }
@@ -154,9 +154,9 @@ fn ridge_on(rows: &Statistics, columns: Range<usize>, floors: &[f64]) -> Result<
     let columns: Vec<usize> = columns.collect();
     Ok((0..rows.outputs())
         .map(|output| {
-            let fit = solver.fit(part.moment(output), part.square(output));
+            let fit = solver.fit(part.cross_moment(output), part.sum_of_squares(output));
             solver
-                .belief(&fit, floors[output])
+                .posterior(&fit, floors[output])
                 .placed(&columns, rows.dim())
         })
         .collect())
@@ -166,7 +166,7 @@ fn ridge_on(rows: &Statistics, columns: Range<usize>, floors: &[f64]) -> Result<
 fn add_residual(
     rows: &Statistics,
     columns: Range<usize>,
-    predictor: &[Belief],
+    predictor: &[LinearPosterior],
     floors: &[f64],
 ) -> Result<OnStack> {
     let solver = RidgeSolver::new(&rows.select(columns.clone())?)?;
@@ -179,11 +179,15 @@ fn add_residual(
             crate::linalg::packed::multiply_add(rows.gram(), &predictor.mean, &mut fitted);
             let left: Vec<f64> = columns
                 .clone()
-                .map(|i| rows.moment(output)[i] - fitted[i])
+                .map(|i| rows.cross_moment(output)[i] - fitted[i])
                 .collect();
-            let residual = solver.fit(&left, rows.residual(output, &predictor.mean).max(0.0));
+            let residual = solver.fit(
+                &left,
+                rows.residual_sum_of_squares(output, &predictor.mean)
+                    .max(0.0),
+            );
             let mut all = solver
-                .belief(&residual, floors[output])
+                .posterior(&residual, floors[output])
                 .placed(&places, rows.dim());
             all.covariance += &predictor.covariance;
             all.mean
@@ -196,7 +200,7 @@ fn add_residual(
 }
 
 /// A candidate in the terms of its parts.
-fn unstack(kind: PredictorKind, candidate: &[Belief], stack: &Stack<'_>) -> Predictor {
+fn unstack(kind: PredictorKind, candidate: &[LinearPosterior], stack: &Stack<'_>) -> Predictor {
     let cut = |columns: Range<usize>| -> Vec<Vec<f64>> {
         candidate
             .iter()
@@ -215,6 +219,6 @@ fn unstack(kind: PredictorKind, candidate: &[Belief], stack: &Stack<'_>) -> Pred
         kind,
         coefficients: cut(0..stack.features),
         head,
-        held_out: None,
+        held_out_error: None,
     }
 }

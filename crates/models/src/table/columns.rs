@@ -4,10 +4,10 @@
 //! any order, and others beside them. Taking them in order would give numbers that look right and are
 //! not.
 
-use taskscout_io::tables::{ReadOptions, Table};
-use taskscout_models::SavedModel;
+use taskscout_io::tables::Table;
 
-use crate::error::{CliError, Result};
+use crate::error::{Error, Result};
+use crate::model::SavedModel;
 
 /// More names than this are not listed.
 const LISTED: usize = 20;
@@ -39,7 +39,7 @@ impl Wanted {
             });
         };
         if columns.len() != count {
-            return Err(CliError::Input(format!(
+            return Err(Error::Columns(format!(
                 "--columns names {} columns, but the model takes {count} inputs{}: name {count}, in the order of the model",
                 columns.len(),
                 in_brackets(names)
@@ -103,7 +103,7 @@ fn check_all_there(names: &[String], table: &Table, model: &SavedModel) -> Resul
     if skipped || names != model.parts().names.inputs || missing.len() == 1 {
         table.numbers(first)?;
     }
-    Err(CliError::Input(format!(
+    Err(Error::Columns(format!(
         "{} lacks {} of the model's {} inputs, {}: add them, or name the columns to use for its inputs{} with --columns",
         table.name(),
         missing.len(),
@@ -121,7 +121,7 @@ fn in_order(table: &Table, wanted: usize) -> Result<Vec<String>> {
         .map(str::to_owned)
         .collect();
     if numeric.len() != wanted {
-        return Err(CliError::Input(format!(
+        return Err(Error::Columns(format!(
             "{} has {} columns of numbers, but the model takes {wanted} inputs: name these columns in the order of the model with --columns",
             table.name(),
             numeric.len()
@@ -143,16 +143,4 @@ fn list(names: &[String]) -> String {
         text += &format!(" and {} more", names.len() - LISTED);
     }
     text
-}
-
-/// How the table is read.
-pub(super) fn reading<'a>(
-    wants: &'a (dyn Fn(&str) -> bool + Sync),
-    comment: Option<u8>,
-) -> ReadOptions<'a> {
-    ReadOptions {
-        wanted: Some(wants),
-        comment,
-        ..ReadOptions::default()
-    }
 }

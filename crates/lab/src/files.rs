@@ -1,0 +1,42 @@
+//! Files that a user names for results: whether they may be written, and in which format.
+
+use std::path::Path;
+
+use taskscout_io::tables::{Column, write_csv, write_parquet};
+
+use crate::error::{LabError, Result};
+
+/// Writes columns to a file.
+pub type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
+
+/// Refuses to replace a file that is there unless it may be.
+///
+/// # Errors
+/// A file that is there and may not be replaced.
+pub fn check_free(path: &Path, force: bool) -> Result<()> {
+    if path.exists() && !force {
+        return Err(LabError::Input(format!(
+            "{} is there already: give --force to replace it, or another --out",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// How to write a table, by the ending of its file.
+///
+/// # Errors
+/// An ending that no format has.
+pub fn writer(out: &Path) -> Result<Write> {
+    let ending = out
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("csv") => Ok(|path, columns| write_csv(path, columns)),
+        Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
+        _ => Err(LabError::Input(format!(
+            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
+            out.display()
+        ))),
+    }
+}
