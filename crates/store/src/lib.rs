@@ -1,0 +1,22 @@
+//! Logs of durable studies: what was acknowledged is there, once, whatever happens.
+//!
+//! A [`Store`] keeps, per study, records that are only ever appended, measured [rows] that are read only when
+//! asked for, and derived values that may be thrown away. It knows nothing of what the records say. Every
+//! append names the version that its writer has seen (compare-and-swap), every record has a checksum that is
+//! chained to the one before, and every read sees one consistent moment.
+//!
+//! | store | for | url |
+//! |---|---|---|
+//! | [`Memory`] | tests | – |
+//!
+//! Everybody who writes a store runs the one suite in [`testing`].
+
+mod chain;
+mod error;
+mod log;
+mod memory;
+pub mod testing;
+
+pub use error::{Error, Result};
+pub use log::{Claims, Head, Kept, LONGEST, LOST, Loaded, NewRecord, Query, Record, Rows, Store};
+pub use memory::Memory;

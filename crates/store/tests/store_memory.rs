@@ -1,0 +1,9 @@
+//! The store in memory.
+
+use taskscout_store::{Memory, testing};
+
+#[test]
+fn memory_keeps_the_promises_of_every_store() {
+    let memory = Memory::new();
+    testing::all(&|| Ok(Box::new(memory.handle()))).unwrap();
+}
