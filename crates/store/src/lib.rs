@@ -1,12 +1,16 @@
 //! Logs of durable studies: what was acknowledged is there, once, whatever happens.
 //!
-//! A [`Store`] keeps, per study, records that are only ever appended, measured [rows] that are read only when
+//! A [`Store`] keeps, per study, records that are only ever appended, measured rows that are read only when
 //! asked for, and derived values that may be thrown away. It knows nothing of what the records say. Every
 //! append names the version that its writer has seen (compare-and-swap), every record has a checksum that is
 //! chained to the one before, and every read sees one consistent moment.
 //!
-//! | store | for | url |
+//! | store | for | address |
 //! |---|---|---|
+#![cfg_attr(
+    feature = "sqlite",
+    doc = "| [`Sqlite`] | one machine, one file | `studies.db`, `sqlite:///folder/studies.db` |"
+)]
 //! | [`Memory`] | tests | – |
 //!
 //! Everybody who writes a store runs the one suite in [`testing`].
@@ -15,8 +19,16 @@ mod chain;
 mod error;
 mod log;
 mod memory;
+mod open;
+#[cfg(feature = "sqlite")]
+mod process;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 pub mod testing;
 
 pub use error::{Error, Result};
 pub use log::{Claims, Head, Kept, LONGEST, LOST, Loaded, NewRecord, Query, Record, Rows, Store};
 pub use memory::Memory;
+pub use open::{open, open_existing};
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;

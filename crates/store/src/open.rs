@@ -1,0 +1,87 @@
+//! Stores by their address.
+
+use crate::error::{Error, Result};
+use crate::log::Store;
+
+/// Opens the store at an address: a path (`tunnel.db`), `sqlite:///folder/tunnel.db`, or
+/// `postgresql://user@host/database`. A file, or tables in a database, are made if they are not there.
+///
+/// # Errors
+/// An address of another kind; a store that cannot be opened.
+pub fn open(address: &str) -> Result<Box<dyn Store>> {
+    with(address, true)
+}
+
+/// The same for a store that is there already: a mistyped path is an error, and not a new file.
+///
+/// # Errors
+/// As [`open`], and a store that is not there.
+pub fn open_existing(address: &str) -> Result<Box<dyn Store>> {
+    with(address, false)
+}
+
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    expect(unused_variables)
+)]
+fn with(address: &str, make: bool) -> Result<Box<dyn Store>> {
+    match kind(address)? {
+        #[cfg(feature = "sqlite")]
+        Kind::File(path) if make => Ok(Box::new(crate::Sqlite::create_or_open(path)?)),
+        #[cfg(feature = "sqlite")]
+        Kind::File(path) => Ok(Box::new(crate::Sqlite::open(path)?)),
+        _ => Err(Error::Invalid(
+            "this program was built without this kind of store: build it with the features `sqlite` and `postgres`"
+                .into(),
+        )),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind<'a> {
+    File(&'a str),
+    Server(&'a str),
+}
+
+/// A path or a server. The address itself is not shown in errors: it may hold a password.
+fn kind(address: &str) -> Result<Kind<'_>> {
+    let (scheme, rest) = match address.split_once("://") {
+        None => match address.strip_prefix("sqlite:") {
+            Some(path) => ("sqlite", path),
+            None => ("", address),
+        },
+        Some(parts) => parts,
+    };
+    match scheme {
+        "postgres" | "postgresql" => Ok(Kind::Server(address)),
+        "" | "sqlite" if rest.is_empty() => Err(Error::Invalid(
+            "the address of the store is empty: give a path such as `studies.db`".into(),
+        )),
+        "" | "sqlite" => Ok(Kind::File(rest)),
+        other => Err(Error::Invalid(format!(
+            "stores of the kind `{other}` are not known: give a path such as `studies.db`, `sqlite:///folder/studies.db`, or `postgresql://user@host/database`"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_paths_or_servers() {
+        for (address, path) in [
+            ("studies.db", "studies.db"),
+            ("sqlite:studies.db", "studies.db"),
+            ("sqlite:///a/b.db", "/a/b.db"),
+        ] {
+            assert_eq!(kind(address), Ok(Kind::File(path)));
+        }
+        let server = "postgresql://anna:secret@host/db";
+        assert_eq!(kind(server), Ok(Kind::Server(server)));
+        for wrong in ["mysql://anna:secret@host/db", "", "sqlite://"] {
+            let text = kind(wrong).unwrap_err().to_string();
+            assert!(!text.contains("secret"), "{text}");
+        }
+    }
+}
