@@ -11,6 +11,10 @@
     feature = "sqlite",
     doc = "| [`Sqlite`] | one machine, one file | `studies.db`, `sqlite:///folder/studies.db` |"
 )]
+#![cfg_attr(
+    feature = "postgres",
+    doc = "| [`Postgres`] | teams and clusters | `postgresql://user@host/database` |"
+)]
 //! | [`Memory`] | tests | – |
 //!
 //! Everybody who writes a store runs the one suite in [`testing`].
@@ -20,6 +24,8 @@ mod error;
 mod log;
 mod memory;
 mod open;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod process;
 #[cfg(feature = "sqlite")]
@@ -30,5 +36,7 @@ pub use error::{Error, Result};
 pub use log::{Claims, Head, Kept, LONGEST, LOST, Loaded, NewRecord, Query, Record, Rows, Store};
 pub use memory::Memory;
 pub use open::{open, open_existing};
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;

@@ -30,7 +30,12 @@ fn with(address: &str, make: bool) -> Result<Box<dyn Store>> {
         Kind::File(path) if make => Ok(Box::new(crate::Sqlite::create_or_open(path)?)),
         #[cfg(feature = "sqlite")]
         Kind::File(path) => Ok(Box::new(crate::Sqlite::open(path)?)),
-        _ => Err(Error::Invalid(
+        #[cfg(feature = "postgres")]
+        Kind::Server(url) if make => Ok(Box::new(crate::Postgres::create_or_open(url)?)),
+        #[cfg(feature = "postgres")]
+        Kind::Server(url) => Ok(Box::new(crate::Postgres::open(url)?)),
+        #[cfg(not(all(feature = "sqlite", feature = "postgres")))]
+        Kind::File(_) | Kind::Server(_) => Err(Error::Invalid(
             "this program was built without this kind of store: build it with the features `sqlite` and `postgres`"
                 .into(),
         )),
