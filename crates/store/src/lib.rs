@@ -1,6 +1,6 @@
 //! Logs of durable studies: what was acknowledged is there, once, whatever happens.
 //!
-//! A [`Store`] keeps, per study, records that are only ever appended, measured rows that are read only when
+//! A [`Store`] keeps, per study, records that are only ever appended, measured [rows] that are read only when
 //! asked for, and derived values that may be thrown away. It knows nothing of what the records say. Every
 //! append names the version that its writer has seen (compare-and-swap), every record has a checksum that is
 //! chained to the one before, and every read sees one consistent moment.
@@ -28,6 +28,7 @@ mod open;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod process;
+pub mod rows;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod testing;
