@@ -3,6 +3,7 @@
 //!
 //! With H = SHA-256 and every text and body preceded by its length,
 //! sₖ = H(sₖ₋₁, study, k, time, author, kind, body, H(chunk 1), H(chunk 2), …), s₀ = 0.
+//! Each record keeps sₖ₋₁ beside sₖ, so that it can be judged when the one before it is lost.
 //! The head of a study has a checksum of its own over name, version, times and s of the last record: a log
 //! that was cut does not look complete.
 
@@ -37,16 +38,18 @@ pub(crate) struct Stored {
     pub(crate) record: Record,
     /// The checksums of its chunks of rows, one after the other.
     pub(crate) chunks: Vec<u8>,
+    /// The checksum of the record before it.
+    pub(crate) before: Vec<u8>,
     /// Its own checksum.
     pub(crate) sum: Vec<u8>,
 }
 
 impl Stored {
-    /// The checksum that it has to have after a record with the checksum `before`.
-    pub(crate) fn expected(&self, study: &str, before: &[u8]) -> Sum {
+    /// The checksum that it has to have.
+    pub(crate) fn expected(&self, study: &str) -> Sum {
         let record = &self.record;
         let mut hash = Sha256::new();
-        hash.update(before);
+        part(&mut hash, &self.before);
         part(&mut hash, study.as_bytes());
         hash.update(record.version.to_le_bytes());
         hash.update(record.time_us.to_le_bytes());
@@ -55,6 +58,11 @@ impl Stored {
         part(&mut hash, &record.body);
         part(&mut hash, &self.chunks);
         hash.finalize().into()
+    }
+
+    /// Whether it is what was written, after a record with the checksum `before`.
+    pub(crate) fn follows(&self, study: &str, before: &[u8]) -> bool {
+        self.before == before && self.sum == self.expected(study)
     }
 
     /// The checksum of one of its chunks.
@@ -83,13 +91,13 @@ pub(crate) fn link(
             row_chunks: new.rows.len(),
         };
         let chunks = new.rows.iter().flat_map(|chunk| of(chunk)).collect();
-        let sum = Vec::new();
         let mut stored = Stored {
             record,
             chunks,
-            sum,
+            before: before.clone(),
+            sum: Vec::new(),
         };
-        stored.sum = stored.expected(study, &before).to_vec();
+        stored.sum = stored.expected(study).to_vec();
         before.clone_from(&stored.sum);
         stored
     };
@@ -123,7 +131,7 @@ pub(crate) fn verify(
         if stored.record.version != version {
             return Err(missing(version));
         }
-        if stored.sum != stored.expected(study, &before) {
+        if !stored.follows(study, &before) {
             let problem = "its checksum does not fit to what it says";
             return Err(Error::damaged_record(study, version, problem));
         }

@@ -40,4 +40,4 @@ pub use open::{open, open_existing};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub use sqlite::Sqlite;
+pub use sqlite::{Recovered, RecoveredStudy, Sqlite, recover};

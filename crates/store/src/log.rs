@@ -190,6 +190,11 @@ pub trait Store: Rows + Claims + Send {
     /// # Errors
     /// A store that is damaged or cannot be read.
     fn list(&mut self) -> Result<Vec<Head>>;
+
+    /// What was noticed when the store was opened and its user should know, a sentence each.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// Rows of records, which may be more than fits into memory.

@@ -20,9 +20,9 @@ const HEADS: &str =
 const HEAD: &str = "SELECT id, name, version, created_us, changed_us, last, sum FROM taskscout.study WHERE name = $1";
 const HEAD_LOCKED: &str = "SELECT id, name, version, created_us, changed_us, last, sum FROM taskscout.study WHERE name = $1 FOR UPDATE";
 const SUM: &str = "SELECT sum FROM taskscout.record WHERE study = $1 AND version = $2";
-const SINCE: &str = "SELECT version, time_us, author, kind, chunks, sum, body FROM taskscout.record \
+const SINCE: &str = "SELECT version, time_us, author, kind, chunks, before, sum, body FROM taskscout.record \
                      WHERE study = $1 AND version > $2 ORDER BY version";
-const ONE: &str = "SELECT version, time_us, author, kind, chunks, sum, body FROM taskscout.record \
+const ONE: &str = "SELECT version, time_us, author, kind, chunks, before, sum, body FROM taskscout.record \
                    WHERE study = $1 AND version = $2";
 const KEYS: &str = "SELECT key FROM taskscout.kept WHERE study = $1";
 const KEPT: &str = "SELECT version, sum, body FROM taskscout.kept WHERE study = $1 AND key = $2";
@@ -56,11 +56,12 @@ fn stored(row: &Row) -> Done<Stored> {
             time_us: row.try_get(1)?,
             author: row.try_get(2)?,
             kind: row.try_get(3)?,
-            body: row.try_get(6)?,
+            body: row.try_get(7)?,
             row_chunks: chunks.len() / BYTES,
         },
         chunks,
-        sum: row.try_get(5)?,
+        before: row.try_get(5)?,
+        sum: row.try_get(6)?,
     })
 }
 
@@ -160,7 +161,7 @@ pub(super) fn one(work: &mut Work<'_>, study: &str, version: u64) -> Done<(i64, 
         1 => Some(chain::FIRST.to_vec()),
         _ => sum(work, found.id, version - 1)?,
     };
-    if before.is_none_or(|before| record.sum != record.expected(study, &before)) {
+    if before.is_none_or(|before| !record.follows(study, &before)) {
         let problem = "its checksum does not fit to what it says";
         return Err(Fault::Ours(Error::damaged_record(study, version, problem)));
     }

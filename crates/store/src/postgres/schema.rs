@@ -18,8 +18,8 @@ CREATE TABLE taskscout.study (
     last BYTEA NOT NULL, sum BYTEA NOT NULL);
 CREATE TABLE taskscout.record (
     study BIGINT NOT NULL REFERENCES taskscout.study (id), version BIGINT NOT NULL,
-    time_us BIGINT NOT NULL, author TEXT NOT NULL, kind TEXT NOT NULL, sum BYTEA NOT NULL,
-    chunks BYTEA NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (study, version));
+    time_us BIGINT NOT NULL, author TEXT NOT NULL, kind TEXT NOT NULL, before BYTEA NOT NULL,
+    sum BYTEA NOT NULL, chunks BYTEA NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (study, version));
 CREATE TABLE taskscout.chunk (
     study BIGINT NOT NULL, version BIGINT NOT NULL, place BIGINT NOT NULL, bytes BYTEA NOT NULL,
     PRIMARY KEY (study, version, place),

@@ -11,8 +11,8 @@ const STUDY: &str = "INSERT INTO taskscout.study (name, version, created_us, cha
                      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (name) DO NOTHING RETURNING id";
 const MOVE: &str =
     "UPDATE taskscout.study SET version = $2, changed_us = $3, last = $4, sum = $5 WHERE id = $1";
-const RECORD: &str = "INSERT INTO taskscout.record (study, version, time_us, author, kind, sum, chunks, body) \
-                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+const RECORD: &str = "INSERT INTO taskscout.record (study, version, time_us, author, kind, before, sum, chunks, body) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const CHUNK: &str =
     "INSERT INTO taskscout.chunk (study, version, place, bytes) VALUES ($1, $2, $3, $4)";
 const KEEP: &str = "INSERT INTO taskscout.kept AS k (study, key, version, sum, body) \
@@ -151,6 +151,7 @@ fn insert(work: &mut Work<'_>, id: i64, stored: &[Stored], given: &[NewRecord]) 
                 &record.time_us,
                 &record.author,
                 &record.kind,
+                &stored.before,
                 &stored.sum,
                 &stored.chunks,
                 &record.body,

@@ -8,8 +8,11 @@
 
 mod claims;
 mod failure;
+mod pages;
 mod read;
+mod recover;
 mod schema;
+mod wal;
 mod write;
 
 use std::collections::BTreeSet;
@@ -21,6 +24,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 use crate::error::{Error, Result};
 use crate::log::{self, Claims, Head, Kept, Loaded, NewRecord, Query, Rows, Store};
 use failure::Place;
+
+pub use recover::{Recovered, RecoveredStudy, recover};
 
 /// How long a writer waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -57,6 +62,7 @@ pub struct Sqlite {
     handle: i64,
     /// What this handle has claimed.
     claimed: BTreeSet<(String, String)>,
+    warnings: Vec<String>,
 }
 
 impl Sqlite {
@@ -76,7 +82,7 @@ impl Sqlite {
         if schema::state(&connection, &place)? == schema::State::Empty {
             schema::make(&mut connection, &place)?;
         }
-        Ok(Self::on(connection, place))
+        Ok(Self::on(connection, place).look_at_wal())
     }
 
     /// Opens a file that is there; for reading only, if it may not be written.
@@ -92,7 +98,7 @@ impl Sqlite {
             other => Err(other),
         })?;
         refuse_empty(&connection, &place)?;
-        Ok(Self::on(connection, place))
+        Ok(Self::on(connection, place).look_at_wal())
     }
 
     /// Opens a file for reading only.
@@ -138,7 +144,31 @@ impl Sqlite {
             place,
             handle: claims::new_handle(),
             claimed: BTreeSet::new(),
+            warnings: Vec::new(),
         }
+    }
+
+    /// Looks whether the log beside the file ends in the middle of a write; not while somebody writes.
+    fn look_at_wal(mut self) -> Self {
+        let wal = beside(self.place.path(), "-wal");
+        if !wal.metadata().is_ok_and(|data| data.len() > 0) {
+            return self;
+        }
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        if let Ok(_alone) = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            && wal::remains(&wal)
+        {
+            let warning = format!(
+                "the last write to {} is not complete (a program ended in the middle of it, or {} was cut or changed): what is read is the state before it",
+                self.place,
+                wal.display()
+            );
+            self.warnings.push(warning);
+        }
+        let _ = self.connection.busy_timeout(PATIENCE);
+        self
     }
 
     /// What is read in it is of one moment.
@@ -180,7 +210,7 @@ fn connect(place: &Place, flags: OpenFlags, write: bool) -> Result<Connection> {
     let connection = Connection::open_with_flags(place.path(), flags).map_err(opening)?;
     connection.busy_timeout(PATIENCE).map_err(opening)?;
     let settings = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; \
-                    PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 1";
+                    PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 1; PRAGMA journal_size_limit = 1048576";
     connection.execute_batch(settings).map_err(opening)?;
     if write {
         use_wal(&connection, place)?;
@@ -262,6 +292,10 @@ impl Store for Sqlite {
     fn list(&mut self) -> Result<Vec<Head>> {
         let place = self.place.clone();
         read::list(&*self.read()?, &place)
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Found {
 
 const HEAD: &str = "SELECT id, name, version, created_us, changed_us, last, sum FROM study";
 
-const RECORD: &str = "SELECT version, time_us, author, kind, chunks, sum, body FROM record";
+const RECORD: &str = "SELECT version, time_us, author, kind, chunks, before, sum, body FROM record";
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     Ok(Found {
@@ -41,11 +41,12 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
             time_us: row.get(1)?,
             author: row.get(2)?,
             kind: row.get(3)?,
-            body: row.get(6)?,
+            body: row.get(7)?,
             row_chunks: chunks.len() / BYTES,
         },
         chunks,
-        sum: row.get(5)?,
+        before: row.get(5)?,
+        sum: row.get(6)?,
     })
 }
 
@@ -239,7 +240,7 @@ pub(super) fn one(
         1 => Some(chain::FIRST.to_vec()),
         _ => sum(connection, place, found.id, version - 1)?,
     };
-    let fits = before.is_some_and(|before| record.sum == record.expected(study, &before));
+    let fits = before.is_some_and(|before| record.follows(study, &before));
     if !fits || record.record.version != version {
         let problem = "its checksum does not fit to what it says";
         return Err(Error::damaged_record(study, version, problem));

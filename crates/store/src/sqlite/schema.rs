@@ -21,7 +21,7 @@ pub(super) const TABLES: [(&str, &str); 5] = [
     (
         "record",
         "CREATE TABLE record (study INTEGER NOT NULL REFERENCES study (id), version INTEGER NOT NULL, \
-         time_us INTEGER NOT NULL, author TEXT NOT NULL, kind TEXT NOT NULL, sum BLOB NOT NULL, \
+         time_us INTEGER NOT NULL, author TEXT NOT NULL, kind TEXT NOT NULL, before BLOB NOT NULL, sum BLOB NOT NULL, \
          chunks BLOB NOT NULL, body BLOB NOT NULL, PRIMARY KEY (study, version)) STRICT",
     ),
     (

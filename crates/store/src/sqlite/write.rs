@@ -124,14 +124,15 @@ fn insert(
 
 pub(super) fn record(connection: &Connection, id: i64, stored: &Stored) -> rusqlite::Result<()> {
     let record = &stored.record;
-    let sql = "INSERT INTO record (study, version, time_us, author, kind, sum, chunks, body) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let sql = "INSERT INTO record (study, version, time_us, author, kind, before, sum, chunks, body) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     connection.prepare_cached(sql)?.execute(params![
         id,
         record.version,
         record.time_us,
         record.author,
         record.kind,
+        stored.before,
         stored.sum,
         stored.chunks,
         record.body
