@@ -1,5 +1,6 @@
 //! Files that were cut or changed: what is read is right, or refused, or said to be an earlier state; and what
 //! is intact can be recovered.
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! The store in memory.
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 use taskscout_store::{Memory, testing};
 

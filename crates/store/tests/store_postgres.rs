@@ -1,4 +1,5 @@
 //! The store in a server, on a server of the test's own.
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 #[path = "common/cluster.rs"]
 mod cluster;

@@ -1,4 +1,5 @@
 //! Measured rows as bytes and back.
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;

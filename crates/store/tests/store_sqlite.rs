@@ -1,4 +1,5 @@
 //! The store in one file.
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 mod common;
 
