@@ -177,7 +177,7 @@ fn many_open_a_new_file_at_once() {
 }
 
 #[test]
-fn a_copy_of_the_file_alone_is_complete() {
+fn the_file_alone_is_complete_when_nobody_has_it_open() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (
         folder.path().join("studies.db"),
@@ -186,6 +186,8 @@ fn a_copy_of_the_file_alone_is_complete() {
     let mut store = Sqlite::create_or_open(&path).unwrap();
     store.create("tunnel", &[record("a", "1")]).unwrap();
     store.append("tunnel", 1, &[record("b", "2")], &[]).unwrap();
+    drop(store);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     std::fs::copy(&path, &copy).unwrap();
     assert_eq!(
         Sqlite::open(&copy)

@@ -1,8 +1,8 @@
 //! Studies in one SQLite file.
 //!
 //! Every connection is set up alike: write-ahead log, `synchronous = FULL` (what was acknowledged survives a
-//! power failure), 30 s of patience with other writers, and `BEGIN IMMEDIATE` for every write. After each write
-//! the log is copied into the file, so that the one file is complete unless somebody is reading at that moment.
+//! power failure), 30 s of patience with other writers, and `BEGIN IMMEDIATE` for every write. The log is copied
+//! into the file every few writes, and when the last handle is closed: then the one file is all there is.
 //!
 //! Not on a network file system: its locks do not hold. Use PostgreSQL there.
 
@@ -29,6 +29,9 @@ pub use recover::{Recovered, RecoveredStudy, recover};
 
 /// How long a writer waits for others.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Bytes of rows after which the log is emptied at once.
+const LARGE: usize = 4 << 20;
 
 /// A handle on a file of studies.
 ///
@@ -171,6 +174,15 @@ impl Sqlite {
         self
     }
 
+    /// Copies the log into the file and empties it, unless somebody is using it: the next handle need not
+    /// read through a long one.
+    fn empty_wal(&self) {
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let emptied = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let _ = self.connection.query_row(emptied, [], |_| Ok(()));
+        let _ = self.connection.busy_timeout(PATIENCE);
+    }
+
     /// What is read in it is of one moment.
     fn read(&mut self) -> Result<Transaction<'_>> {
         let begun = self.connection.transaction();
@@ -210,7 +222,7 @@ fn connect(place: &Place, flags: OpenFlags, write: bool) -> Result<Connection> {
     let connection = Connection::open_with_flags(place.path(), flags).map_err(opening)?;
     connection.busy_timeout(PATIENCE).map_err(opening)?;
     let settings = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF; \
-                    PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 1; PRAGMA journal_size_limit = 1048576";
+                    PRAGMA cell_size_check = ON; PRAGMA wal_autocheckpoint = 64; PRAGMA journal_size_limit = 1048576";
     connection.execute_batch(settings).map_err(opening)?;
     if write {
         use_wal(&connection, place)?;
@@ -281,6 +293,10 @@ impl Store for Sqlite {
         let version = write::append(&transaction, &place, study, expected, records, keep)?;
         let done = transaction.commit();
         done.map_err(|error| place.committing(&error))?;
+        let bytes = records.iter().flat_map(|record| &record.rows).map(Vec::len);
+        if bytes.sum::<usize>() > LARGE {
+            self.empty_wal();
+        }
         Ok(version)
     }
 
