@@ -26,6 +26,21 @@ fn sqlite_keeps_the_promises_of_every_store() {
 }
 
 #[test]
+fn addresses_are_paths_or_of_a_known_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = text(&folder.path().join("studies.db"));
+    open(&path).unwrap();
+    for address in [format!("sqlite:{path}"), format!("sqlite://{path}")] {
+        open_existing(&address).unwrap();
+    }
+    for wrong in ["mysql://anna:secret@host/db", "", "sqlite://"] {
+        let error = open(wrong).err().unwrap();
+        assert!(matches!(error, Error::Invalid(_)), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+}
+
+#[test]
 fn a_claim_ends_with_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = text(&folder.path().join("studies.db"));
