@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::steps::Failure;
 
 /// Our crates, each allowed to depend on those before it.
-const ORDER: [&str; 12] = [
+const ORDER: [&str; 13] = [
     "design",
     "learn",
     "taskscout",
@@ -20,6 +20,7 @@ const ORDER: [&str; 12] = [
     "plot",
     "report",
     "lab",
+    "store",
     "cli",
 ];
 

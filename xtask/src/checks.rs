@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::architecture;
 use crate::hygiene;
 use crate::links;
+use crate::postgres;
 use crate::python;
 use crate::steps::{Failure, Step, run};
 use crate::workspace::Workspace;
@@ -70,7 +71,7 @@ fn documentation(workspace: &Workspace) -> Outcome {
 }
 
 /// All tests but those in the documentation, by cargo-nextest where it is installed, with a Python
-/// to compare with where one can be made.
+/// to compare with where one can be made, and PostgreSQL where it can be installed.
 fn tests(workspace: &Workspace) -> Outcome {
     let mut remarks = Vec::new();
     let python = match std::env::var_os(python::TEST.variable) {
@@ -84,6 +85,9 @@ fn tests(workspace: &Workspace) -> Outcome {
             Some,
         ),
     };
+    if let Err(reason) = postgres::provide() {
+        remarks.push(format!("WITHOUT PostgreSQL: {reason}"));
+    }
     let test = |arguments: &[&str]| {
         let mut command = workspace.cargo(arguments);
         if let Some(python) = &python {

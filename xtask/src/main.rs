@@ -14,6 +14,7 @@ mod architecture;
 mod checks;
 mod hygiene;
 mod links;
+mod postgres;
 mod python;
 mod steps;
 mod tasks;
