@@ -227,3 +227,81 @@ fn settings_that_make_no_sense_are_refused_by_name() {
     let told = dear.ask(110).unwrap_err().to_string();
     assert!(told.contains("one task costs at least 120"), "{told}");
 }
+
+/// Two winds teach the same, and one costs a tenth: it is the one to fly, although the strategy named either.
+#[test]
+fn cheap_tasks_are_preferred_where_they_teach_as_much() {
+    let tasks: Vec<Vec<f64>> = (0..12)
+        .map(|i| vec![f64::from(i / 2) / 3.0 - 1.0, f64::from(i / 2 % 3) / 2.0])
+        .collect();
+    let names: Vec<String> = (0..12).map(|i| format!("w{i}")).collect();
+    let costs = |dear: f64| -> Collection {
+        let cost = |i: usize| if i.is_multiple_of(2) { dear } else { 1.0 };
+        let task_costs = (0..12).map(|i| (TaskId::from(format!("w{i}").as_str()), cost(i)));
+        Collection {
+            task_costs: task_costs.collect(),
+            ..Collection::default()
+        }
+    };
+    for kind in [StrategyKind::Agnostic, StrategyKind::Aware] {
+        let config = study(kind, costs(10.0)).config().clone();
+        let list = List::named(names.clone(), &tasks).unwrap();
+        let config = StudyConfig {
+            space: Space::List(list),
+            task_features: FeatureMap::polynomial(2, 1, true).unwrap(),
+            ..config
+        };
+        let mut study = Study::new(config).unwrap();
+        let plans = run(&mut study, 3, 600);
+        for plan in &plans {
+            let cost = |id: &TaskId| study.config().collection.cost_of(id);
+            let dear = plan.items.iter().filter(|item| cost(&item.task.id) > 1.0);
+            assert_eq!(dear.count(), 0, "{kind}: {plan:#?}");
+            let spent: f64 = plan
+                .items
+                .iter()
+                .map(|i| cost(&i.task.id) * i.n as f64)
+                .sum();
+            assert!(spent <= 600.0 && spent > 540.0, "{kind}: {spent}");
+        }
+        assert!(study.spent() > 1600.0 && study.spent() <= 1800.0);
+    }
+    let message = Study::new(StudyConfig {
+        collection: costs(-1.0),
+        ..study(StrategyKind::Aware, Collection::default())
+            .config()
+            .clone()
+    })
+    .unwrap_err()
+    .to_string();
+    assert!(message.contains("collection.task_costs.w0"), "{message}");
+}
+
+/// A plan with a model of earlier data trains nothing, and is the plan that the model gives.
+#[test]
+fn a_plan_can_be_made_with_the_model_of_earlier_data() {
+    let mut study = study(StrategyKind::Aware, Collection::default());
+    run(&mut study, 2, 400);
+    let model = study.planning_model().unwrap();
+    let same = study.planning_with(std::sync::Arc::clone(&model)).unwrap();
+    let ask = taskscout::study::Command::Ask {
+        budget: 300,
+        available: None,
+    };
+    assert_eq!(same.decide(&ask).unwrap(), study.decide(&ask).unwrap());
+    study
+        .add(
+            &taskscout::task::Task::new("late", vec![0.2, 0.1]),
+            &rows(&[0.2, 0.1], 30, 77),
+        )
+        .unwrap();
+    let event = study.planning_with(model).unwrap().decide(&ask).unwrap();
+    study.apply(event).unwrap();
+    let other = self::study(StrategyKind::Aware, Collection::default());
+    let wide = Study::new(StudyConfig {
+        task_features: FeatureMap::polynomial(2, 1, true).unwrap(),
+        ..other.config().clone()
+    });
+    let wide = wide.unwrap();
+    assert!(wide.planning_with(study.planning_model().unwrap()).is_err());
+}

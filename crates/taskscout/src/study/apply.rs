@@ -64,8 +64,12 @@ impl Study {
         })
     }
 
-    /// The study that some events make, the first of which created it.
-    pub(super) fn replay(events: impl IntoIterator<Item = Event>) -> Result<Self> {
+    /// The study that some events make, the first of which created it. What is the user's own is attached
+    /// afterwards ([`Study::attach`]).
+    ///
+    /// # Errors
+    /// Events that do not follow from each other.
+    pub fn of_events(events: impl IntoIterator<Item = Event>) -> Result<Self> {
         let mut events = events.into_iter();
         let Some(Event::Created { config, keeps_rows }) = events.next() else {
             return Err(Error::unreadable(

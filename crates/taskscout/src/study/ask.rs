@@ -360,6 +360,10 @@ impl Study {
 
     /// Whether the data prefer the model's `k` directions to one fewer.
     fn last_direction_is_real(&self) -> Result<bool> {
+        // Finding out takes training, which a plan with a model of earlier data does not wait for.
+        if self.cache.earlier.is_some() {
+            return Ok(false);
+        }
         let model = match self.planning_model() {
             Err(Error::Diverged { .. }) => return Ok(false),
             other => other?,

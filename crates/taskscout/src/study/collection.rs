@@ -1,6 +1,6 @@
 //! What collecting costs, and which plans can be carried out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +37,9 @@ use crate::task::TaskId;
 pub struct Collection {
     /// What a sample costs; budgets are in this unit.
     pub sample_cost: f64,
+    /// What a sample of a task costs, where it is not `sample_cost`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub task_costs: BTreeMap<TaskId, f64>,
     /// What every task of a plan costs beside its samples.
     pub switch_cost: f64,
     /// Samples that a task of a plan gets at least.
@@ -55,6 +58,7 @@ impl Default for Collection {
     fn default() -> Self {
         Self {
             sample_cost: 1.0,
+            task_costs: BTreeMap::new(),
             switch_cost: 0.0,
             smallest_batch: 1,
             max_tasks: None,
@@ -80,6 +84,9 @@ impl Collection {
             "above 0",
             self.sample_cost > 0.0,
         )?;
+        for (task, &dear) in &self.task_costs {
+            cost(&format!("task_costs.{task}"), dear, "above 0", dear > 0.0)?;
+        }
         cost(
             "switch_cost",
             self.switch_cost,
@@ -129,17 +136,46 @@ impl Collection {
             return Ok(budget);
         }
         let batch = self.smallest_units() * self.episode;
-        let least = self.switch_cost + self.sample_cost * batch as f64;
+        let cheapest = self.cheapest_sample();
+        let least = self.switch_cost + cheapest * batch as f64;
         if (budget as f64) < least {
             return Err(Error::setting(
                 "budget",
                 format!(
                     "is {budget}, but one task costs at least {least} (a switch at {}, {batch} samples at {}): ask for more",
-                    self.switch_cost, self.sample_cost
+                    self.switch_cost, cheapest
                 ),
             ));
         }
-        Ok(((budget as f64 - self.switch_cost) / self.sample_cost) as usize)
+        Ok(((budget as f64 - self.switch_cost) / self.typical_sample()).max(1.0) as usize)
+    }
+
+    /// What a sample of a task costs.
+    #[must_use]
+    pub fn cost_of(&self, task: &TaskId) -> f64 {
+        self.task_costs
+            .get(task)
+            .copied()
+            .unwrap_or(self.sample_cost)
+    }
+
+    /// What a sample of the cheapest task costs that a cost is known of.
+    fn cheapest_sample(&self) -> f64 {
+        let costs = self.task_costs.values().copied();
+        costs.reduce(f64::min).unwrap_or(self.sample_cost)
+    }
+
+    /// What a sample costs in the mean over the tasks that a cost is known of.
+    fn typical_sample(&self) -> f64 {
+        if self.task_costs.is_empty() {
+            return self.sample_cost;
+        }
+        self.task_costs.values().sum::<f64>() / self.task_costs.len() as f64
+    }
+
+    /// What a sample of a task costs, over `sample_cost`.
+    pub(super) fn relative_cost(&self, task: &TaskId) -> f64 {
+        self.cost_of(task) / self.sample_cost
     }
 
     /// What an episode costs.

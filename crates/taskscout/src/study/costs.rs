@@ -1,7 +1,11 @@
 //! Plans with costs: fewer tasks with more samples each.
 //!
-//! A strategy decides as if switches were free. Each stage's part of that plan is then a campaign over the
-//! tasks that it named ([`Campaign`]): tasks go while that pays, and those that stay get whole episodes.
+//! A strategy decides as if switches were free and all samples cost the same. Each stage's part of that plan is then
+//! a campaign ([`Campaign`]): tasks go while that pays, and those that stay get whole episodes. It is a campaign over
+//! the tasks that the strategy named, or over all tasks of a finite space whose samples have different costs: a cheap
+//! task may teach more for its cost than one that teaches more.
+
+use std::collections::HashSet;
 
 use faer::Mat;
 
@@ -14,6 +18,10 @@ use crate::features::apply_row;
 use crate::linalg;
 use crate::strategy::outputs::outputs;
 use crate::strategy::{Decision, PlanItem};
+use crate::task::{Task, TaskId};
+
+/// Tasks of a finite space that are weighed by their costs at most; of more, only those that the strategy named.
+const MOST_WEIGHED: usize = 20_000;
 
 /// A stage's part of a plan.
 struct ItemPart {
@@ -40,12 +48,16 @@ impl Round<'_> {
             return Ok(decision);
         }
         let least = collection.switch_cost + collection.unit() * collection.smallest_units() as f64;
-        let parts = worth_a_task(
+        let mut parts = worth_a_task(
             by_stage(decision.items),
             budget as f64,
             least,
             collection.max_tasks,
         );
+        // Passive collection stays with what it drew.
+        if !collection.task_costs.is_empty() && self.strategy.needs_model() {
+            parts.iter_mut().for_each(|part| self.widen(part));
+        }
         let total = parts.iter().map(ItemPart::samples).sum::<usize>().max(1) as f64;
         let mut tasks = collection.max_tasks.unwrap_or(usize::MAX);
         let mut items = Vec::new();
@@ -68,8 +80,47 @@ impl Round<'_> {
                 collection.smallest_batch
             )));
         }
-        decision.items = items;
+        decision.items = one_item_a_task(items);
         Ok(decision)
+    }
+
+    /// Adds the tasks of a finite space that a stage's part has not: none is planned of them yet.
+    fn widen(&self, part: &mut ItemPart) {
+        let space = &self.study.config.space;
+        let Some(count) = space.count().filter(|&count| count <= MOST_WEIGHED) else {
+            return;
+        };
+        let named: HashSet<TaskId> = part.items.iter().map(|item| item.task.id.clone()).collect();
+        let tasks = (0..count).filter_map(|row| space.task_at(row));
+        let others = tasks.filter(|task| !named.contains(&task.id));
+        let stage = part.stage;
+        part.items.extend(others.map(|task| {
+            let (similarity, reason) = self.why_for_its_cost(&task, stage);
+            PlanItem {
+                similarity,
+                ..PlanItem::new(task, 0, stage, &reason)
+            }
+        }));
+    }
+
+    /// Why a task is in a plan that the strategy alone would not have named.
+    fn why_for_its_cost(&self, task: &Task, stage: Stage) -> (Option<f64>, String) {
+        let config = &self.study.config;
+        let cost = format!("at {} a sample", config.collection.cost_of(&task.id));
+        let known = self.knowledge.as_ref().filter(|known| known.has_target());
+        let (Stage::Exploit, Some(known)) = (stage, known) else {
+            return (None, format!("teaches most for its cost, {cost}"));
+        };
+        let map = known.model.map.source_part(0, config.source_features());
+        let embedding = linalg::apply(map, &apply_row(&config.task_features, task));
+        let cosines = known.targets.iter();
+        let cosines = cosines.map(|target| crate::metric::cosine(&embedding, target));
+        let cosine = cosines.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        let reason = match cosine {
+            Some(cosine) => format!("serves the target (cosine {cosine:.2}), {cost}"),
+            None => format!("serves the target, {cost}"),
+        };
+        (cosine, reason)
     }
 
     /// A stage's part within a cost and a number of tasks.
@@ -119,7 +170,10 @@ impl Round<'_> {
         let collection = &self.study.config.collection;
         let (rows, dim) = self.embeddings(part);
         let need = self.need(part.stage, &rows, dim)?;
-        let candidates = Candidates::new(dim, rows)?;
+        let mut candidates = Candidates::new(dim, rows)?;
+        if !collection.task_costs.is_empty() {
+            candidates = candidates.with_costs(self.relative_costs(part))?;
+        }
         let given = self.given.as_ref().filter(|_| self.knowledge.is_some());
         let given = given.map(|given| given * faer::Scale(1.0 / collection.episode as f64));
         let campaign = Campaign {
@@ -137,6 +191,15 @@ impl Round<'_> {
             }
         }
         Ok(units)
+    }
+
+    /// What a sample of each task of a part costs, over that of a sample in general.
+    fn relative_costs(&self, part: &ItemPart) -> Vec<f64> {
+        let collection = &self.study.config.collection;
+        let items = part.items.iter();
+        items
+            .map(|item| collection.relative_cost(&item.task.id))
+            .collect()
     }
 
     /// What tasks teach, row-major: embeddings of the model, or task features before there is one.
@@ -190,22 +253,36 @@ impl Round<'_> {
             collection.smallest_units(),
             collection.switch_cost / collection.unit(),
         );
+        let costs = self.relative_costs(part);
         let most = |row: usize| capacities[row].unwrap_or(usize::MAX);
         let mut order: Vec<usize> = (0..part.items.len())
-            .filter(|&row| most(row) >= smallest)
+            .filter(|&row| part.items[row].n > 0 && most(row) >= smallest)
             .collect();
         order.sort_by_key(|&row| (std::cmp::Reverse(part.items[row].n), row));
-        let affordable = (budget / (switch + smallest as f64)) as usize;
-        order.truncate(affordable.min(cap));
+        let mut spent = 0.0;
+        order.retain(|&row| {
+            let least = switch + smallest as f64 * costs[row];
+            let pays = spent + least <= budget;
+            spent += if pays { least } else { 0.0 };
+            pays
+        });
+        for row in order.split_off(order.len().min(cap)) {
+            spent -= switch + smallest as f64 * costs[row];
+        }
         let mut units = vec![0; part.items.len()];
         if order.is_empty() {
             return Ok(units);
         }
         order.iter().for_each(|&row| units[row] = smallest);
-        let spent = order.len() as f64 * (switch + smallest as f64);
-        let rest = (budget - spent).max(0.0) as usize;
         let weights: Vec<f64> = order.iter().map(|&row| part.items[row].n as f64).collect();
         let limits: Vec<usize> = order.iter().map(|&row| most(row) - smallest).collect();
+        let cost: f64 = order
+            .iter()
+            .zip(&weights)
+            .map(|(&row, w)| costs[row] * w)
+            .sum();
+        let mean = cost / weights.iter().sum::<f64>();
+        let rest = ((budget - spent).max(0.0) / mean) as usize;
         let more = apportion_within(&weights, rest, &limits)?;
         order.iter().zip(more).for_each(|(&row, n)| units[row] += n);
         Ok(units)
@@ -225,6 +302,33 @@ fn by_stage(items: Vec<PlanItem>) -> Vec<ItemPart> {
         }
     }
     parts
+}
+
+/// Items of different stages for the same task as one: its switch is paid once.
+fn one_item_a_task(items: Vec<PlanItem>) -> Vec<PlanItem> {
+    let mut merged: Vec<PlanItem> = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(known) = merged
+            .iter_mut()
+            .find(|known| known.task.id == item.task.id)
+        else {
+            merged.push(item);
+            continue;
+        };
+        let n = known.n + item.n;
+        let reason = format!("{}; {}", known.reason, item.reason);
+        let similarity = known.similarity.or(item.similarity);
+        if item.n > known.n {
+            *known = item;
+        }
+        *known = PlanItem {
+            n,
+            reason,
+            similarity,
+            ..known.clone()
+        };
+    }
+    merged
 }
 
 /// The parts that can pay a task, once the lightest others have given way.

@@ -79,6 +79,8 @@ pub(super) struct Cache {
     pub(super) needs: Derived<Arc<Needs>>,
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
+    /// A model of earlier data that plans are made with.
+    pub(super) earlier: Option<Arc<Model>>,
     /// What was learnt from targets' rows alone.
     own_rows_fits: TargetOnlyCache,
     pub(super) family: Mutex<Vec<KnownFamily>>,
@@ -105,6 +107,7 @@ impl Study {
         let version = self.data.version();
         let known = self.starts.iter().any(|start| start.version == version);
         if known
+            || self.cache.earlier.is_some()
             || self.data.source_rows() == 0
             || !self.config.oracle.trainer()?.needs().warm_start
         {
@@ -132,8 +135,15 @@ impl Study {
         })
     }
 
-    /// The model that picks tasks.
-    pub(super) fn planning_model(&self) -> Result<Arc<Model>> {
+    /// The model that picks tasks: that of everything told so far, unless the study's trainer or
+    /// [`stable_model`](super::StudyConfig::stable_model) says otherwise.
+    ///
+    /// # Errors
+    /// As [`Study::model`].
+    pub fn planning_model(&self) -> Result<Arc<Model>> {
+        if let Some(earlier) = &self.cache.earlier {
+            return Ok(Arc::clone(earlier));
+        }
         let stable = self.config.stable_model;
         if !stable && self.config.oracle.planner().is_none() {
             return self.model();
@@ -142,6 +152,17 @@ impl Study {
             self.planner()?
                 .model(&self.data, &self.train_context(stable))
         })
+    }
+
+    /// The model that picks tasks, if it has been trained already; this trains none.
+    #[must_use]
+    pub fn trained(&self) -> Option<Arc<Model>> {
+        let planning = self.config.stable_model || self.config.oracle.planner().is_some();
+        let known = (self.data.version(), planning);
+        let cache = self.cache.lock();
+        let mut models = cache.iter();
+        let found = models.find(|(version, kind, _)| (*version, *kind) == known);
+        found.map(|(_, _, model)| Arc::clone(model))
     }
 
     /// The oracle of the model that picks tasks.

@@ -102,8 +102,11 @@ impl Study {
     pub fn spent(&self) -> f64 {
         let collection = &self.config.collection;
         let switches = self.items.iter().filter(|item| item.collected > 0).count();
-        collection.sample_cost * self.data.source_rows() as f64
-            + collection.switch_cost * switches as f64
+        let sources = self.data.sources().iter();
+        let samples: f64 = sources
+            .map(|entry| collection.cost_of(&entry.task.id) * entry.statistics.count() as f64)
+            .sum();
+        samples + collection.switch_cost * switches as f64
     }
 
     /// `k*`, `κ(B)`, `‖W*‖` and `‖ν‖₁` of this study, with intervals from draws of the embeddings.

@@ -22,6 +22,7 @@ mod knowledge;
 mod legacy;
 mod limits;
 mod misfit;
+mod planning;
 mod snapshot;
 
 use std::borrow::Cow;

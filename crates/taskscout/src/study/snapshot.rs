@@ -108,7 +108,7 @@ impl Study {
             events.push(event);
             at += used;
         }
-        Ok((Self::replay(events)?, HEAD.len() + 1 + at))
+        Ok((Self::of_events(events)?, HEAD.len() + 1 + at))
     }
 }
 
@@ -148,7 +148,7 @@ impl<'de> Deserialize<'de> for Study {
             if format != u64::from(FORMAT) {
                 return Err(D::Error::custom(newer("format", format, u64::from(FORMAT))));
             }
-            Self::replay(events)
+            Self::of_events(events)
         } else {
             let legacy: Legacy = serde_json::from_value(value).map_err(D::Error::custom)?;
             legacy.study()
