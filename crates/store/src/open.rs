@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::log::Store;
 
-/// Opens the store at an address: a path (`tunnel.db`), `sqlite:///folder/tunnel.db`, or
+/// Opens the store at an address: a path (`tunnel.db`), `sqlite:///folder/tunnel.db` (four slashes before an
+/// absolute path), or
 /// `postgresql://user@host/database`. A file, or tables in a database, are made if they are not there.
 ///
 /// # Errors
@@ -56,7 +57,7 @@ enum Kind<'a> {
 fn kind(address: &str) -> Result<Kind<'_>> {
     let (scheme, rest) = match address.split_once("://") {
         None => match address.strip_prefix("sqlite:") {
-            Some(path) => ("sqlite", path),
+            Some(path) => ("", path),
             None => ("", address),
         },
         Some(parts) => parts,
@@ -66,7 +67,9 @@ fn kind(address: &str) -> Result<Kind<'_>> {
         "" | "sqlite" if rest.is_empty() => Err(Error::Invalid(
             "the address of the store is empty: give a path such as `studies.db`".into(),
         )),
-        "" | "sqlite" => Ok(Kind::File(rest)),
+        // As database libraries of Python have it: three slashes before a relative path, four before an absolute one.
+        "sqlite" => Ok(Kind::File(rest.strip_prefix('/').unwrap_or(rest))),
+        "" => Ok(Kind::File(rest)),
         other => Err(Error::Invalid(format!(
             "stores of the kind `{other}` are not known: give a path such as `studies.db`, `sqlite:///folder/studies.db`, or `postgresql://user@host/database`"
         ))),

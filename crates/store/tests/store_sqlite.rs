@@ -30,7 +30,7 @@ fn addresses_are_paths_or_of_a_known_kind() {
     let folder = tempfile::tempdir().unwrap();
     let path = text(&folder.path().join("studies.db"));
     open(&path).unwrap();
-    for address in [format!("sqlite:{path}"), format!("sqlite://{path}")] {
+    for address in [format!("sqlite:{path}"), format!("sqlite:///{path}")] {
         open_existing(&address).unwrap();
     }
     for wrong in ["mysql://anna:secret@host/db", "", "sqlite://"] {
