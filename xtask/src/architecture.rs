@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::steps::Failure;
 
 /// Our crates, each allowed to depend on those before it.
-const ORDER: [&str; 13] = [
+const ORDER: [&str; 14] = [
     "design",
     "learn",
     "taskscout",
@@ -21,6 +21,7 @@ const ORDER: [&str; 13] = [
     "report",
     "lab",
     "store",
+    "studies",
     "cli",
 ];
 

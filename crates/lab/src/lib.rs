@@ -57,7 +57,7 @@ mod trials;
 pub mod watch;
 
 pub use all::{Together, run_all};
-pub use config::{MOST_SEEDS, Places};
+pub use config::{MOST_SEEDS, Places, in_file};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
 pub use names::{

@@ -21,7 +21,7 @@ pub(crate) use file::{built_in, from_file};
 pub(crate) use learner::LearnerConfig;
 pub(crate) use own::OwnParts;
 use paper::Paper;
-pub use places::Places;
+pub use places::{Places, in_file};
 use published::Origin;
 
 use crate::error::{LabError, Result};

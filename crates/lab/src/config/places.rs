@@ -130,12 +130,8 @@ fn inside(value: &Spanned<DeValue<'_>>, path: &str, keys: &mut Vec<Place>) {
 }
 
 /// What is wrong at a place of a file, with the line that it is about.
-pub(super) fn in_file(
-    text: &str,
-    file: &str,
-    span: Option<Range<usize>>,
-    problem: &str,
-) -> LabError {
+#[must_use]
+pub fn in_file(text: &str, file: &str, span: Option<Range<usize>>, problem: &str) -> LabError {
     let Some(span) = span else {
         return LabError::Input(format!("{file}: {problem}"));
     };

@@ -22,6 +22,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod aligned;
 mod centre;
 mod columns;
 mod files;
@@ -48,6 +49,7 @@ use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::TaskSpace as _;
 
+pub use self::aligned::aligned;
 pub use self::files::PlanFiles;
 use self::metric::Metric;
 pub use self::options::{FeatureName, PlanOptions};

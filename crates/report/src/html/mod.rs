@@ -117,13 +117,20 @@ pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]
     };
     let mut rows = reports.iter().flat_map(|report| &report.rows);
     let with_target_data = rows.any(|row| is_target_data(&row.strategy));
+    let body = format!("{body}{}", parts::guide(with_target_data));
+    html_page(&format!("{title} – taskscout report"), &body)
+}
+
+/// A page of its own in the style of the reports: light and dark, on a phone and on paper, without any request. The
+/// body is markup.
+#[must_use]
+pub fn html_page(title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{} – taskscout report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         {body}{}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
-        escape(&title),
-        parts::guide(with_target_data),
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         {body}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
+        escape(title),
         env!("CARGO_PKG_VERSION"),
     )
 }

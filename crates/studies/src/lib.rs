@@ -1,0 +1,55 @@
+//! Durable studies: real campaigns over days, people and machines.
+//!
+//! A [`StoredStudy`] is a study of the library in a [store](taskscout_store), with what a campaign needs around it:
+//! names, units and scaling of columns ([`Definition`]), items that are leased to whoever measures them, rows that are
+//! kept as they were told, and a history with time and author. It proposes, records, learns, forecasts and resumes, and
+//! never loses or counts twice what it acknowledged.
+//!
+//! [`Settings`] make a study from a file or from options; [`read_rows`] takes rows from tables by the names of their
+//! columns; [`StoredStudy::work`] lets programs measure.
+
+// Whoever asked is told instead.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod asking;
+mod candidates;
+mod changes;
+mod checklist;
+mod definition;
+mod entry;
+pub mod error;
+mod export;
+mod lease;
+mod outlook;
+mod place;
+mod report;
+mod saved;
+mod settings;
+mod state;
+mod status;
+mod stored;
+mod tables;
+pub mod time;
+mod told;
+mod undo;
+mod worker;
+
+pub use asking::{AskOptions, Asked};
+pub use changes::Receipt;
+pub use checklist::ItemOutcome;
+pub use definition::{Column, Definition, Scaling, ScalingRule};
+pub use error::{Error, Result};
+pub use export::RowFormat;
+pub use lease::ItemState;
+pub use outlook::{Outlook, OutlookPoint, TargetOutlook};
+pub use place::{StudyHead, default_author, list, open_store, recover};
+pub use settings::{
+    CollectionSettings, ColumnSettings, FeatureSettings, FeatureWord, ParameterSettings,
+    RowSettings, Settings, TargetSettings, TaskSettings, read_settings,
+};
+pub use state::{Batch, Lease, Line, RowsOf};
+pub use status::{ItemCounts, ItemStatus, Status, TargetStatus};
+pub use stored::{Clock, StoredStudy};
+pub use tables::{ItemLine, achieved, read_items, read_rows};
+pub use told::Measured;
+pub use worker::{WorkEvent, WorkOptions, Worked};

@@ -1,0 +1,223 @@
+//! What more budget would bring, in the study's own units.
+
+use serde::Serialize;
+use taskscout::forecast::Interval;
+use taskscout::study::{Advice, ForecastPoint, ForecastRequest, TargetForecast};
+use taskscout_io::tables::short;
+use taskscout_lab::plan::aligned;
+use taskscout_plot::{LinePlot, Series, SeriesPoint, Theme, YAxis};
+
+use crate::error::Result;
+use crate::stored::StoredStudy;
+
+/// What is expected of further budget.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    /// What budgets are counted in.
+    pub unit: String,
+    /// What was spent so far.
+    pub spent: f64,
+    /// What errors are measured in: the unit of the only output, or standard deviations of the outputs.
+    pub error_unit: String,
+    /// One for each target.
+    pub targets: Vec<TargetOutlook>,
+    /// Whether to go on.
+    pub advice: Advice,
+    /// The same in the study's own units.
+    pub sentence: String,
+}
+
+/// What is expected for one target: root-mean-square errors on labels without noise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TargetOutlook {
+    /// The target.
+    pub name: String,
+    /// The error now.
+    pub now: Interval,
+    /// The error after further budgets.
+    pub further: Vec<OutlookPoint>,
+}
+
+/// The errors that a further budget leads to, by how it is spent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OutlookPoint {
+    /// The budget beyond what has been spent.
+    pub budget: usize,
+    /// On the tasks that the study would ask for.
+    pub design: Interval,
+    /// On all tasks alike.
+    pub passive: Interval,
+    /// On rows of the targets; none where no target can have rows.
+    pub target_rows: Option<Interval>,
+}
+
+impl StoredStudy {
+    /// What further budgets are expected to bring.
+    ///
+    /// # Errors
+    /// Too little data to forecast from, or a request that makes no sense.
+    pub fn outlook(&self, request: &ForecastRequest) -> Result<Outlook> {
+        let forecast = self.study().forecast(request)?;
+        let scaling = self.scaling();
+        let factor = scaling
+            .and_then(crate::Scaling::squared_unit)
+            .unwrap_or(1.0);
+        let outputs = &self.definition().outputs;
+        let error_unit = match &outputs[..] {
+            [only] => only
+                .unit
+                .clone()
+                .unwrap_or_else(|| format!("units of {}", only.name)),
+            _ => "standard deviations of the outputs".into(),
+        };
+        let unit = self.definition().budget_unit().to_owned();
+        let next = &forecast.next_batch;
+        let verdict = if forecast.advice.stop {
+            "stop here"
+        } else {
+            "go on"
+        };
+        let sentence = format!(
+            "another {} {unit} spent {} is expected to lower the error from {} to {} {error_unit}: {verdict}",
+            next.budget,
+            next.spend_on,
+            digits((factor * next.now).sqrt()),
+            digits((factor * next.then).sqrt())
+        );
+        Ok(Outlook {
+            spent: self.study().spent(),
+            unit,
+            error_unit,
+            targets: forecast
+                .targets
+                .iter()
+                .map(|target| of_target(target, factor))
+                .collect(),
+            advice: forecast.advice.clone(),
+            sentence,
+        })
+    }
+}
+
+fn of_target(target: &TargetForecast, factor: f64) -> TargetOutlook {
+    let error = |loss: &Interval| Interval {
+        mean: (factor * loss.mean).sqrt(),
+        low: (factor * loss.low).sqrt(),
+        high: (factor * loss.high).sqrt(),
+    };
+    let at =
+        |points: &[ForecastPoint], index: usize| points.get(index).map(|point| error(&point.loss));
+    let designed = target.by_design.iter().enumerate();
+    TargetOutlook {
+        name: target.name.clone(),
+        now: error(&target.now),
+        further: designed
+            .map(|(index, point)| OutlookPoint {
+                budget: point.budget,
+                design: error(&point.loss),
+                passive: at(&target.passive, index).unwrap_or_else(|| error(&point.loss)),
+                target_rows: at(&target.target_rows, index),
+            })
+            .collect(),
+    }
+}
+
+fn digits(value: f64) -> String {
+    short(format!("{value:.2e}").parse().unwrap_or(value))
+}
+
+impl Outlook {
+    /// For a person at a terminal.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        let range = |interval: &Interval| {
+            let Interval { mean, low, high } = interval;
+            format!("{} [{}, {}]", digits(*mean), digits(*low), digits(*high))
+        };
+        for target in &self.targets {
+            text.push_str(&format!(
+                "target {}: the error is now about {} {} (9 of 10 cases in brackets)\n",
+                target.name,
+                range(&target.now),
+                self.error_unit
+            ));
+            let head = ["more", "", "as planned", "all tasks alike", "target rows"];
+            let mut lines = vec![head.map(str::to_owned).to_vec()];
+            lines.extend(target.further.iter().map(|point| {
+                vec![
+                    point.budget.to_string(),
+                    self.unit.clone(),
+                    range(&point.design),
+                    range(&point.passive),
+                    point.target_rows.as_ref().map_or("–".into(), range),
+                ]
+            }));
+            text.push_str(&aligned(&lines));
+            text.push('\n');
+        }
+        text.push_str(&self.sentence);
+        text.push('\n');
+        text
+    }
+
+    /// The errors against the budget as a figure, one for each target.
+    #[must_use]
+    pub fn figures(&self) -> Vec<LinePlot> {
+        self.targets
+            .iter()
+            .map(|target| self.figure(target))
+            .collect()
+    }
+
+    fn figure(&self, target: &TargetOutlook) -> LinePlot {
+        let point = |budget: usize, interval: &Interval| SeriesPoint {
+            x: self.spent + budget as f64,
+            y: interval.mean,
+            spread: Some((interval.high - interval.low) / 2.0),
+            note: format!(
+                "{budget} more {}: {} {}",
+                self.unit,
+                digits(interval.mean),
+                self.error_unit
+            ),
+        };
+        let series = |name: &str, of: &dyn Fn(&OutlookPoint) -> Option<Interval>| {
+            let later = target.further.iter();
+            let later = later.filter_map(|at| of(at).map(|interval| point(at.budget, &interval)));
+            let points: Vec<SeriesPoint> = std::iter::once(point(0, &target.now))
+                .chain(later)
+                .collect();
+            Series {
+                name: name.to_owned(),
+                points,
+                across: false,
+            }
+        };
+        LinePlot {
+            title: format!("Expected error on {}", target.name),
+            description: format!("{} now {}.", self.sentence, digits(target.now.mean)),
+            x_title: format!("spent ({})", self.unit),
+            y_title: format!("error ({})", self.error_unit),
+            y_axis: YAxis::Log,
+            series: vec![
+                series("as planned", &|at| Some(at.design)),
+                series("all tasks alike", &|at| Some(at.passive)),
+                series("target rows", &|at| at.target_rows),
+            ],
+            reference: None,
+            crossings: Vec::new(),
+            width: 760.0,
+            height: 400.0,
+        }
+    }
+
+    /// The figure of the only or first target as a file of its own.
+    #[must_use]
+    pub fn to_svg(&self) -> Option<String> {
+        let figures = self.figures();
+        figures
+            .first()
+            .map(|figure| figure.to_svg(Theme::Standalone, "forecast"))
+    }
+}

@@ -1,0 +1,40 @@
+//! The model that a study hands out: complete, with the names and the scaling of its columns.
+
+use taskscout::train::StackedPredictor;
+use taskscout_models::SavedModel;
+
+use crate::error::{Error, Result};
+use crate::stored::StoredStudy;
+
+impl StoredStudy {
+    /// The predictor of a target with the guard's reason; of the only target if none is named.
+    ///
+    /// # Errors
+    /// No such target, none named where there are several, or too little data.
+    pub fn predictor(&self, target: Option<&str>) -> Result<StackedPredictor> {
+        let name = self.only_target(target)?;
+        let all = self.study().predictors()?;
+        let found = all.iter().find(|predictor| predictor.target == name);
+        found.cloned().ok_or_else(|| {
+            Error::Input(format!(
+                "target `{name}` has no rows of its own, so there is nothing to choose a model by: tell some"
+            ))
+        })
+    }
+
+    /// The model of a target, ready for a file: it takes and gives values in the units of the study's columns.
+    ///
+    /// # Errors
+    /// As [`StoredStudy::predictor`], or parts that a file cannot hold.
+    pub fn model(&self, target: Option<&str>) -> Result<SavedModel> {
+        let predictor = self.predictor(target)?;
+        let model = SavedModel::from_study(self.study(), &predictor, self.name())?;
+        let mut parts = model.into_parts();
+        parts.names = self.definition().names();
+        if let Some(scaling) = self.scaling() {
+            parts.input_scaling = Some(scaling.inputs.clone());
+            parts.output_scaling = Some(scaling.outputs.clone());
+        }
+        Ok(SavedModel::new(parts)?)
+    }
+}
