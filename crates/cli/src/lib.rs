@@ -47,6 +47,7 @@ mod named;
 mod output;
 mod progress;
 mod simulate;
+mod study;
 
 use std::process::ExitCode;
 
@@ -97,6 +98,7 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
             }
             experiment::execute(experiment, &asked, registry)
         }
+        Command::Study(options) => study::execute(&options, registry),
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),

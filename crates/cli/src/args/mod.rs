@@ -13,12 +13,13 @@ use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
 };
 use crate::simulate::options::World;
+use crate::study::options::{ABOUT as STUDY_ABOUT, EXAMPLES as STUDY_EXAMPLES, StudyArgs};
 
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `reproduce drone` learns from it\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `reproduce drone` learns from it\n  taskscout study --help                a campaign of your own: plan, measure, tell, learn, plan again\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -43,6 +44,10 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: AnyArgs,
     },
+    /// Run a measurement campaign: what to measure next, what came back, the model
+    #[command(long_about = STUDY_ABOUT, after_long_help = STUDY_EXAMPLES)]
+    #[command(after_help = "See --help for an example of a campaign.")]
+    Study(StudyArgs),
     /// Plan which tasks to collect data from, and how much of each
     #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
     #[command(after_help = "See --help for examples.")]

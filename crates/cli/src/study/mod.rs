@@ -1,0 +1,271 @@
+//! `taskscout study`: campaigns of one's own, over days, people and machines.
+
+mod new;
+pub(crate) mod options;
+mod words;
+
+use std::path::Path;
+
+use serde::Serialize;
+use taskscout::registry::Registry;
+use taskscout::study::ForecastRequest;
+use taskscout::task::Task;
+use taskscout_lab::parts::with_networks;
+use taskscout_store::Store;
+use taskscout_studies::{
+    AskOptions, ItemOutcome, RowFormat, StoredStudy, TargetSettings, WorkOptions, achieved,
+    default_author, read_rows,
+};
+use taskscout_worlds::program::Program;
+
+use self::new::NewOptions;
+use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
+use crate::error::{CliError, Result};
+use crate::output::{print, show, tell};
+
+/// Does what is asked of a study.
+pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
+    let registry = with_networks(registry)?;
+    let desk = Desk {
+        place: &args.place,
+        registry: &registry,
+    };
+    match &args.command {
+        StudyCommand::New(options) => desk.begin(options),
+        StudyCommand::List => desk.list(),
+        StudyCommand::Recover { to } => desk.recover(to),
+        StudyCommand::Target(options) => desk.target(options),
+        StudyCommand::Ask(options) => desk.ask(options),
+        StudyCommand::Tell {
+            what,
+            file,
+            achieved,
+        } => desk.tell(what, file.as_deref(), achieved.as_ref()),
+        StudyCommand::Add {
+            file,
+            task,
+            parameters,
+        } => desk.add(file, task.as_deref(), parameters.as_ref()),
+        StudyCommand::Forecast { budget, figure } => desk.forecast(budget, figure.as_deref()),
+        StudyCommand::Work(options) => desk.work(options),
+        other => desk.simple(other),
+    }
+}
+
+/// Where a study is, and what it may need.
+struct Desk<'a> {
+    place: &'a Place,
+    registry: &'a Registry,
+}
+
+impl Desk<'_> {
+    fn store(&self) -> Result<Box<dyn Store>> {
+        taskscout_studies::open_store(&self.place.store, false)
+    }
+
+    fn open(&self) -> Result<StoredStudy> {
+        let study = self.place.study.as_deref();
+        StoredStudy::find(self.store()?, study, &self.author(), self.registry)
+    }
+
+    fn author(&self) -> String {
+        self.place.author.clone().unwrap_or_else(default_author)
+    }
+
+    /// JSON where it is asked for, and else text for people.
+    fn say(&self, value: &impl Serialize, text: &str) -> Result<()> {
+        if !self.place.json {
+            return show(text);
+        }
+        let json = serde_json::to_string_pretty(value)
+            .map_err(|error| CliError::Failure(format!("cannot write JSON: {error}")))?;
+        print(&format!("{json}\n"))
+    }
+
+    fn begin(&self, options: &NewOptions) -> Result<()> {
+        let settings = options.settings()?;
+        let (definition, study) = settings.build(self.registry)?;
+        let name = self.place.study.clone().or(settings.name);
+        let name = name.unwrap_or_else(|| "study".into());
+        let store = taskscout_studies::open_store(&self.place.store, true)?;
+        let mut study = StoredStudy::create(store, &name, definition, study, &self.author())?;
+        let status = study.status()?;
+        self.say(&status, &words::begun(&status, &study, &self.place.store))
+    }
+
+    fn list(&self) -> Result<()> {
+        let heads = taskscout_studies::list(&mut *self.store()?)?;
+        self.say(&heads, &words::list(&heads))
+    }
+
+    fn recover(&self, to: &Path) -> Result<()> {
+        let text = taskscout_studies::recover(&self.place.store, to)?;
+        show(&text)
+    }
+
+    fn target(&self, options: &TargetOptions) -> Result<()> {
+        let mut study = self.open()?;
+        if let Some(name) = &options.add {
+            let target = TargetSettings {
+                name: name.clone(),
+                parameters: options.parameters.clone(),
+                weight: None,
+            };
+            study.add_target(&target.build(&study.study().config().space)?)?;
+            if options.file.is_none() {
+                return self.say(&study.status()?, &format!("target {name} is named\n"));
+            }
+        }
+        let Some(file) = &options.file else {
+            return Ok(());
+        };
+        let wanted = options.add.as_deref().or(options.target.as_deref());
+        let name = study.only_target(wanted)?;
+        let rows = read_rows(file, study.definition())?;
+        let receipt = study.tell_target(&name, &rows)?;
+        self.say(&receipt, &words::receipt(&receipt, None))
+    }
+
+    fn ask(&self, options: &AskArgs) -> Result<()> {
+        let mut study = self.open()?;
+        let collection = options.limits.settings();
+        let own = &study.study().config().collection;
+        let changed = collection.changing(own);
+        let asked = study.ask(&AskOptions {
+            budget: options.budget,
+            collection: (changed != *own).then_some(changed),
+        })?;
+        if let Some(path) = &options.out {
+            study.write_checklist(&asked.plan, path)?;
+        }
+        let text = study.checklist_text(&asked.plan);
+        self.say(&asked, &words::asked(&asked, &text, options.out.as_deref()))
+    }
+
+    fn tell(&self, what: &str, file: Option<&Path>, set: Option<&Vec<f64>>) -> Result<()> {
+        let mut study = self.open()?;
+        let Some(file) = file else {
+            let outcomes = study.tell_items(Path::new(what))?;
+            let line =
+                |(item, outcome): &(u64, ItemOutcome)| words::outcome(*item, outcome, &study);
+            let text: String = outcomes.iter().map(line).collect();
+            return self.say(&outcomes, &text);
+        };
+        let item: u64 = what.parse().map_err(|_| {
+            CliError::Input(format!(
+                "`{what}` is no item: give its number as the plan has it, then the file of its rows"
+            ))
+        })?;
+        let task = achieved(&study.item(item)?.item.task, set.cloned());
+        let rows = read_rows(file, study.definition())?;
+        let receipt = study.tell(item, task.as_ref(), &rows)?;
+        self.say(&receipt, &words::receipt(&receipt, study.item(item).ok()))
+    }
+
+    fn add(&self, file: &Path, task: Option<&str>, set: Option<&Vec<f64>>) -> Result<()> {
+        let mut study = self.open()?;
+        let task: Task = study.named_task(task, set.map(Vec::as_slice))?;
+        let rows = read_rows(file, study.definition())?;
+        let receipt = study.add(&task, &rows)?;
+        self.say(&receipt, &words::receipt(&receipt, None))
+    }
+
+    fn forecast(&self, budgets: &[usize], figure: Option<&Path>) -> Result<()> {
+        let study = self.open()?;
+        let budgets = match budgets {
+            [] => study.usual_budgets(),
+            given => given.to_vec(),
+        };
+        let outlook = study.outlook(&ForecastRequest::further(&budgets))?;
+        if let (Some(path), Some(svg)) = (figure, outlook.to_svg()) {
+            write(path, svg.as_bytes())?;
+        }
+        self.say(&outlook, &outlook.to_text())
+    }
+
+    fn work(&self, options: &WorkArgs) -> Result<()> {
+        let mut study = self.open()?;
+        let definition = study.definition();
+        let folder = Path::new(".");
+        let inputs = definition.inputs.len();
+        let program = Program::new(options.command.clone(), folder, options.timeout, inputs)?
+            .with_outputs(definition.outputs.len())?;
+        let journal = std::env::temp_dir();
+        let work = WorkOptions {
+            program,
+            // A program that is ended at its time-out gives its item free before anybody else takes it.
+            lease: options.timeout + std::time::Duration::from_secs(30),
+            ask: options.budget.map(AskOptions::budget),
+            rounds: options.rounds.unwrap_or(0),
+            items: options.items.unwrap_or(usize::MAX),
+            retries: options.retries,
+            journal,
+        };
+        let worked = study.work(&work, &mut |event| tell(&words::work(event)))?;
+        self.say(&worked, &words::worked(&worked))
+    }
+
+    /// What takes a few words only.
+    fn simple(&self, command: &StudyCommand) -> Result<()> {
+        let mut study = self.open()?;
+        let text = match command {
+            StudyCommand::Start { item, lasting } => {
+                let started = study.start(*item, *lasting)?;
+                return self.say(&started, &words::started(started.as_ref(), *lasting));
+            }
+            StudyCommand::Fail {
+                item,
+                reason,
+                retry,
+            } => {
+                study.fail(*item, reason, *retry)?;
+                words::failed(*item, *retry)
+            }
+            StudyCommand::Retract { batch, item } => {
+                let batches = study.find_batches(batch.as_deref(), *item)?;
+                for batch in &batches {
+                    study.retract(&batch.id)?;
+                }
+                words::retracted(&batches)
+            }
+            StudyCommand::Undo => words::undone(&study.undo()?),
+            StudyCommand::Note { text } => {
+                study.note(text)?;
+                "noted\n".into()
+            }
+            StudyCommand::Status => study.status()?.to_text(),
+            StudyCommand::Batches => {
+                return self.say(&study.batches(), &words::batches(study.batches()));
+            }
+            StudyCommand::History => {
+                return self.say(&study.history(), &words::history(study.history()));
+            }
+            StudyCommand::Model { target, out } => {
+                let model = study.model(target.as_deref())?;
+                model.save(out)?;
+                words::saved(&model, out)
+            }
+            StudyCommand::Report { out } => {
+                write(out, study.report()?.as_bytes())?;
+                format!("{} written\n", out.display())
+            }
+            StudyCommand::Export { folder, parquet } => {
+                let format = if *parquet {
+                    RowFormat::Parquet
+                } else {
+                    RowFormat::Csv
+                };
+                study.export(folder, format)?;
+                format!("{} written\n", folder.display())
+            }
+            _ => String::new(),
+        };
+        let status = study.status()?;
+        self.say(&status, &text)
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    taskscout_io::files::write_atomically(path, bytes)
+        .map_err(|error| CliError::Failure(error.to_string()))
+}

@@ -1,0 +1,304 @@
+//! The options of `taskscout study`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::new::NewOptions;
+
+/// What stands above the commands in the long help.
+pub(crate) const ABOUT: &str = "Run a measurement campaign: which tasks to measure next, what came back, the model
+
+A study lives in a file (or in PostgreSQL, for teams). It proposes what to measure, records what you tell it,
+learns one shared representation from everything, and proposes again. Whatever it acknowledged is on disk:
+a killed program, a full disk or a second person at the same time loses nothing and counts nothing twice.";
+
+/// What stands below the commands in the long help.
+pub(crate) const EXAMPLES: &str = "A campaign:
+  taskscout study new --candidates winds.csv --cost minutes --inputs vx,vy,pwm --outputs force --target tomorrow
+  taskscout study target hover.csv                  the few rows that there are of the target
+  taskscout study ask --budget 120 --out today.csv  a plan: what to measure, how much, and why
+  taskscout study tell 0 run0.csv                   what came back of item 0
+  taskscout study tell today.csv                    or all of it: today.csv, with the column `file` filled in
+  taskscout study undo                              the last change was a mistake
+  taskscout study forecast                          does another day pay?
+  taskscout study model --out force.safetensors     the model so far, for `taskscout predict`
+
+The store is studies.db here, or what --store or TASKSCOUT_STORE says; the study is the only one in it, or
+what --study or TASKSCOUT_STUDY says. docs/how-to/run-a-campaign.md tells the story of two days in a tunnel.";
+
+/// `taskscout study`.
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    #[command(subcommand)]
+    pub(crate) command: StudyCommand,
+    #[command(flatten)]
+    pub(crate) place: Place,
+}
+
+/// Where a study is, and who is at work.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The store: a path, sqlite:///PATH, or postgresql://USER@HOST/DATABASE
+    #[arg(
+        long,
+        global = true,
+        env = "TASKSCOUT_STORE",
+        default_value = "studies.db",
+        hide_env_values = true,
+        value_name = "ADDRESS",
+        help_heading = "Study"
+    )]
+    pub(crate) store: String,
+    /// The study; the only one in the store if not given
+    #[arg(
+        long,
+        global = true,
+        env = "TASKSCOUT_STUDY",
+        value_name = "NAME",
+        help_heading = "Study"
+    )]
+    pub(crate) study: Option<String>,
+    /// Who writes, for the history; user and machine if not given
+    #[arg(
+        long,
+        global = true,
+        env = "TASKSCOUT_AUTHOR",
+        value_name = "NAME",
+        help_heading = "Study"
+    )]
+    pub(crate) author: Option<String>,
+    /// Write JSON instead of tables
+    #[arg(long, global = true, help_heading = "Study")]
+    pub(crate) json: bool,
+}
+
+/// What to do with a study.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StudyCommand {
+    /// Begin a study: from a file, from options, or by answering questions
+    New(Box<NewOptions>),
+    /// Tell rows of a target, or name a new target with --add
+    Target(TargetOptions),
+    /// Ask what to measure next
+    Ask(AskArgs),
+    /// Say that you measure an item now, so that nobody else does
+    Start {
+        /// The item; the first that nobody measures if not given
+        item: Option<u64>,
+        /// How long it is yours: 90s, 30m, 2h
+        #[arg(long = "for", value_name = "TIME", default_value = "2h", value_parser = duration)]
+        lasting: std::time::Duration,
+    },
+    /// Tell what was measured: `tell ITEM FILE`, or `tell FILE` with a column `item`, or a filled-in checklist
+    Tell {
+        /// The item; or, alone, a table of several items
+        #[arg(value_name = "ITEM|FILE")]
+        what: String,
+        /// The table of the item's rows
+        file: Option<PathBuf>,
+        /// The parameters that were really set, in the order of the study's columns
+        #[arg(
+            long,
+            value_name = "V,V",
+            value_delimiter = ',',
+            allow_negative_numbers = true
+        )]
+        achieved: Option<Vec<f64>>,
+    },
+    /// Add rows of a task that no plan asked for
+    Add {
+        /// The table of rows
+        file: PathBuf,
+        /// The task, as the table of candidates names it, or a new name
+        #[arg(long, value_name = "NAME")]
+        task: Option<String>,
+        /// Its parameters, in the order of the study's columns
+        #[arg(
+            long,
+            value_name = "V,V",
+            value_delimiter = ',',
+            allow_negative_numbers = true
+        )]
+        parameters: Option<Vec<f64>>,
+    },
+    /// Give up an item, or give it back with --retry
+    Fail {
+        /// The item
+        item: u64,
+        /// Why
+        #[arg(long, default_value = "no reason given")]
+        reason: String,
+        /// Let it be tried again
+        #[arg(long)]
+        retry: bool,
+    },
+    /// Forget rows that turned out to be wrong
+    Retract {
+        /// The batch, as `batches` names it; the first letters are enough
+        batch: Option<String>,
+        /// All rows of an item instead
+        #[arg(long, conflicts_with = "batch", required_unless_present = "batch")]
+        item: Option<u64>,
+    },
+    /// Take the last change back
+    Undo,
+    /// Write something down
+    Note {
+        /// What
+        text: String,
+    },
+    /// Show where the study stands, and what to do next
+    Status,
+    /// List what was told
+    Batches,
+    /// Show what happened, when and by whom
+    History,
+    /// Forecast what more budget would bring, and whether to stop
+    Forecast {
+        /// Further budgets to look ahead to
+        #[arg(long, value_name = "N,N", value_delimiter = ',')]
+        budget: Vec<usize>,
+        /// Write the figure to this SVG file
+        #[arg(long, value_name = "FILE")]
+        figure: Option<PathBuf>,
+    },
+    /// Save the model of a target
+    Model {
+        /// The target; the only one if not given
+        #[arg(long, value_name = "NAME")]
+        target: Option<String>,
+        /// The file
+        #[arg(long, value_name = "FILE", default_value = "model.safetensors")]
+        out: PathBuf,
+    },
+    /// Write a page with the plan, the forecast, the model and the history
+    Report {
+        /// The file
+        #[arg(long, value_name = "FILE", default_value = "study.html")]
+        out: PathBuf,
+    },
+    /// Write settings, plans, history and all rows into a folder
+    Export {
+        /// A new folder
+        folder: PathBuf,
+        /// Write rows as Parquet
+        #[arg(long)]
+        parquet: bool,
+    },
+    /// List the studies of a store
+    List,
+    /// Let a program measure items
+    Work(WorkArgs),
+    /// Copy what is intact of a damaged file into a new one
+    Recover {
+        /// The new file
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+    },
+}
+
+/// `taskscout study target`.
+#[derive(Debug, Args)]
+pub(crate) struct TargetOptions {
+    /// The table of its rows
+    #[arg(required_unless_present = "add")]
+    pub(crate) file: Option<PathBuf>,
+    /// Which target; the only one if not given
+    #[arg(long, value_name = "NAME", conflicts_with = "add")]
+    pub(crate) target: Option<String>,
+    /// Name a new target
+    #[arg(long, value_name = "NAME")]
+    pub(crate) add: Option<String>,
+    /// Parameters of the new target, if they are known
+    #[arg(
+        long,
+        value_name = "V,V",
+        value_delimiter = ',',
+        requires = "add",
+        allow_negative_numbers = true
+    )]
+    pub(crate) parameters: Option<Vec<f64>>,
+}
+
+/// `taskscout study ask`.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// How much to spend: samples, or units of cost
+    #[arg(long)]
+    pub(crate) budget: usize,
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+    /// Write the plan as a table to fill in
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Costs and limits.
+#[derive(Debug, Default, Args)]
+pub(crate) struct LimitArgs {
+    /// Cost of a sample
+    #[arg(long, value_name = "COST", help_heading = "Costs and limits")]
+    pub(crate) sample_cost: Option<f64>,
+    /// Cost of every task of a plan, beside its samples
+    #[arg(long, value_name = "COST", help_heading = "Costs and limits")]
+    pub(crate) switch_cost: Option<f64>,
+    /// Least samples of a task in a plan
+    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    pub(crate) smallest_batch: Option<usize>,
+    /// Most tasks of a plan
+    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    pub(crate) max_tasks: Option<usize>,
+    /// Samples of an episode: a task gets whole ones
+    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    pub(crate) episode: Option<usize>,
+    /// Tasks that must not be asked for
+    #[arg(
+        long,
+        value_name = "TASK,TASK",
+        value_delimiter = ',',
+        help_heading = "Costs and limits"
+    )]
+    pub(crate) forbid: Vec<String>,
+}
+
+/// `taskscout study work`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkArgs {
+    /// The program that measures, and its arguments; see docs/how-to/use-your-own-simulator.md for what it reads and writes
+    #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required = true, allow_hyphen_values = true)]
+    pub(crate) command: Vec<String>,
+    /// Time for an answer, after which the program is ended and the item is free again: 90s, 30m, 2h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    pub(crate) timeout: std::time::Duration,
+    /// Ask for a plan of this budget whenever nothing is open
+    #[arg(long, value_name = "N", requires = "rounds")]
+    pub(crate) budget: Option<usize>,
+    /// Stop asking when the study has so many rounds
+    #[arg(long, value_name = "N", requires = "budget")]
+    pub(crate) rounds: Option<usize>,
+    /// Measure at most so many items
+    #[arg(long, value_name = "N")]
+    pub(crate) items: Option<usize>,
+    /// How often an item is tried again
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) retries: usize,
+}
+
+/// A time such as 90s, 30m or 2h.
+fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let seconds = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err("give a number with s, m, h or d".into()),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number > 0.0 && number * seconds < 1e9 => {
+            Ok(std::time::Duration::from_secs_f64(number * seconds))
+        }
+        _ => Err("give a positive number with s, m, h or d, for instance 30m".into()),
+    }
+}

@@ -1,0 +1,212 @@
+//! What `taskscout study` says.
+
+use std::path::Path;
+use std::time::Duration;
+
+use taskscout::study::{Progress, TrackedItem};
+use taskscout_lab::plan::aligned;
+use taskscout_models::SavedModel;
+use taskscout_studies::time::minute;
+use taskscout_studies::{
+    Asked, Batch, ItemOutcome, Line, Receipt, Status, StoredStudy, StudyHead, WorkEvent, Worked,
+};
+
+pub(super) fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
+    let names = |columns: &[taskscout_studies::Column]| {
+        let labels: Vec<String> = columns
+            .iter()
+            .map(taskscout_studies::Column::label)
+            .collect();
+        labels.join(", ")
+    };
+    let definition = study.definition();
+    // An address may hold a password.
+    let place = match store.split_once("://") {
+        Some((kind, _)) if kind.starts_with("postgres") => "the database",
+        _ => store,
+    };
+    format!(
+        "study `{}` begins in {place}\n\ntasks    {}\ninputs   {}\noutputs  {}\n\nnext: {}\n",
+        status.study,
+        names(&definition.parameters),
+        names(&definition.inputs),
+        names(&definition.outputs),
+        status.next
+    )
+}
+
+pub(super) fn list(heads: &[StudyHead]) -> String {
+    let mut lines = vec![
+        ["entries", "study", "last change (UTC)"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    lines.extend(heads.iter().map(|head| {
+        vec![
+            head.version.to_string(),
+            head.study.clone(),
+            minute(head.changed_us),
+        ]
+    }));
+    aligned(&lines)
+}
+
+pub(super) fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
+    let Batch {
+        id,
+        of,
+        rows,
+        time_us,
+        author,
+        ..
+    } = &receipt.batch;
+    if receipt.already {
+        return format!(
+            "these {rows} rows of {of} were told before ({} UTC, {author}): nothing changed\n",
+            minute(*time_us)
+        );
+    }
+    let rest = item.map_or(String::new(), |tracked| match tracked.progress {
+        Progress::Done => "; the item is complete".into(),
+        _ => format!(
+            "; {} are missing",
+            tracked.item.n.saturating_sub(tracked.collected)
+        ),
+    });
+    format!("{rows} rows of {of} taken as batch {id}{rest}\n")
+}
+
+pub(super) fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> String {
+    let mut text = checklist.to_owned();
+    if let Some(behind) = asked.behind {
+        text += &format!(
+            "note: another process trains, so the plan was made with the last model, {behind} entries behind\n"
+        );
+    }
+    if asked.plan.short > 0 {
+        text += &format!(
+            "note: {} samples of the budget found no task with rows left\n",
+            asked.plan.short
+        );
+    }
+    if let Some(out) = out {
+        text += &format!(
+            "{} written: fill in the column `file` (or `failed`), then `taskscout study tell {}`\n",
+            out.display(),
+            out.display()
+        );
+    }
+    text
+}
+
+pub(super) fn outcome(item: u64, outcome: &ItemOutcome, study: &StoredStudy) -> String {
+    match outcome {
+        ItemOutcome::Taken(taken) => receipt(taken, study.item(item).ok()),
+        ItemOutcome::GivenUp(reason) => format!("item {item} given up: {reason}\n"),
+        ItemOutcome::WasGivenUp => format!("item {item} was given up before: nothing changed\n"),
+    }
+}
+
+pub(super) fn started(started: Option<&TrackedItem>, lasting: Duration) -> String {
+    match started {
+        None => "nothing is open that nobody measures: ask for a plan\n".into(),
+        Some(tracked) => format!(
+            "item {} is yours for {} minutes: {} samples of task {} at {:?}\n",
+            tracked.item.id,
+            lasting.as_secs().div_ceil(60),
+            tracked.item.n.saturating_sub(tracked.collected),
+            tracked.item.task.id,
+            tracked.item.task.parameters()
+        ),
+    }
+}
+
+pub(super) fn failed(item: u64, retry: bool) -> String {
+    match retry {
+        true => format!("item {item} is free again\n"),
+        false => format!("item {item} is given up\n"),
+    }
+}
+
+pub(super) fn retracted(batches: &[Batch]) -> String {
+    let line = |batch: &Batch| {
+        format!(
+            "batch {} ({} rows of {}) retracted\n",
+            batch.id, batch.rows, batch.of
+        )
+    };
+    batches.iter().map(line).collect()
+}
+
+pub(super) fn undone(line: &Line) -> String {
+    format!(
+        "taken back: {} (entry {}, by {})\n",
+        line.what, line.version, line.author
+    )
+}
+
+pub(super) fn batches(batches: &[Batch]) -> String {
+    let head = ["rows", "batch", "of", "told (UTC)", "by", "file"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    lines.extend(batches.iter().map(|batch| {
+        vec![
+            batch.rows.to_string(),
+            batch.id.to_string(),
+            batch.of.to_string(),
+            minute(batch.time_us),
+            batch.author.clone(),
+            batch.source.clone().unwrap_or_default(),
+        ]
+    }));
+    aligned(&lines)
+}
+
+pub(super) fn history(history: &[Line]) -> String {
+    let mut lines = vec![
+        ["entry", "time (UTC)", "by", "what"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    lines.extend(history.iter().map(|line| {
+        let back = if line.undone { " (taken back)" } else { "" };
+        vec![
+            line.version.to_string(),
+            minute(line.time_us),
+            line.author.clone(),
+            format!("{}{back}", line.what),
+        ]
+    }));
+    aligned(&lines)
+}
+
+pub(super) fn saved(model: &SavedModel, out: &Path) -> String {
+    let provenance = model.provenance();
+    format!(
+        "{} written: target {}, {}\nuse it with `taskscout predict {} --inputs FILE`\n",
+        out.display(),
+        provenance.target,
+        provenance.reason,
+        out.display()
+    )
+}
+
+pub(super) fn work(event: &WorkEvent) -> String {
+    match event {
+        WorkEvent::Asked(items) => format!("asked: {items} items to measure"),
+        WorkEvent::Started(item) => format!("item {item}: measuring"),
+        WorkEvent::Told(item, rows) => format!("item {item}: {rows} rows told"),
+        WorkEvent::Failed(item, reason, true) => {
+            format!("item {item}: {reason}; it will be tried again")
+        }
+        WorkEvent::Failed(item, reason, false) => format!("item {item}: {reason}; given up"),
+        WorkEvent::Overtaken(item) => format!("item {item}: somebody else told it meanwhile"),
+        WorkEvent::Note(note) => format!("note: {note}"),
+    }
+}
+
+pub(super) fn worked(worked: &Worked) -> String {
+    format!(
+        "{} items measured, {} rows told, {} attempts failed\n",
+        worked.told, worked.rows, worked.failed
+    )
+}
