@@ -137,13 +137,13 @@ impl StoredStudy {
                 text += &table(&head, rows);
             }
             Ok(_) => {
-                text += "<p>No target has rows of its own yet: tell some, then there is a model to choose.</p>\n"
+                text += "<p>No target has rows of its own yet: tell some, then there is a model to choose.</p>\n";
             }
             Err(error) => {
                 text += &format!(
                     "<p>There is no model yet: {}.</p>\n",
                     escape(&error.to_string())
-                )
+                );
             }
         }
         text

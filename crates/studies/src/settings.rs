@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
-use taskscout::strategy::{StrategyConfig, StrategyKind};
+use taskscout::strategy::{Serve, StrategyConfig, StrategyKind};
 use taskscout::study::{Collection, Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::task::TaskId;
@@ -32,6 +32,8 @@ pub struct Settings {
     pub trainer: Option<String>,
     /// Dimension of the representation; from the data if not given.
     pub k: Option<usize>,
+    /// Which of several targets plans serve: their mean, or the one that fares worst.
+    pub serve: Serve,
     /// The seed of all draws.
     pub seed: u64,
     /// Which tasks there are.
@@ -142,7 +144,7 @@ pub enum FeatureWord {
 }
 
 /// A target.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSettings {
     /// What it is called.
@@ -150,6 +152,12 @@ pub struct TargetSettings {
     /// Its parameters, if they are known.
     #[serde(default)]
     pub parameters: Option<Vec<f64>>,
+    /// The parameters of its members, if it is a distribution over tasks.
+    #[serde(default)]
+    pub members: Vec<Vec<f64>>,
+    /// How likely each member is; all alike if not given.
+    #[serde(default)]
+    pub probabilities: Option<Vec<f64>>,
     /// How much it matters beside others.
     #[serde(default)]
     pub weight: Option<f64>,
@@ -212,9 +220,10 @@ impl Settings {
         };
         definition.validate()?;
         let input_features = self.input_features(definition.inputs.len(), registry)?;
-        let targets = self.targets.iter().map(|target| target.build(&tasks.space));
+        let target = |target: &TargetSettings| target.build(&tasks.space, &tasks.features);
+        let targets = self.targets.iter().map(target).collect::<Result<_>>()?;
         let config = StudyConfig {
-            task_features: tasks.features,
+            task_features: tasks.features.clone(),
             outputs: definition.outputs.len(),
             k: self.k,
             oracle: self.oracle(registry)?,
@@ -223,8 +232,11 @@ impl Settings {
             ..StudyConfig::new(
                 tasks.space.clone(),
                 input_features,
-                targets.collect::<Result<_>>()?,
-                StrategyConfig::new(self.strategy_kind()?),
+                targets,
+                StrategyConfig {
+                    serve: self.serve,
+                    ..StrategyConfig::new(self.strategy_kind()?)
+                },
             )?
         };
         Ok((definition, Study::new(config)?))
@@ -437,14 +449,10 @@ impl TargetSettings {
     /// The library's target.
     ///
     /// # Errors
-    /// Parameters that are not those of the space.
-    pub fn build(&self, space: &Space) -> Result<Target> {
-        let mut target = match &self.parameters {
-            None => Target::unknown(&self.name),
-            Some(parameters) if parameters.len() == space.dim() => {
-                Target::known(&self.name, parameters.clone())
-            }
-            Some(parameters) => {
+    /// Parameters that are not those of the space, or probabilities that are none.
+    pub fn build(&self, space: &Space, features: &FeatureMap) -> Result<Target> {
+        for parameters in self.parameters.iter().chain(&self.members) {
+            if parameters.len() != space.dim() {
                 return Err(Error::Input(format!(
                     "target `{}` has {} parameters, but tasks have {}: give one number for each, or none if they are unknown",
                     self.name,
@@ -452,11 +460,50 @@ impl TargetSettings {
                     space.dim()
                 )));
             }
+        }
+        let mut target = match (&self.parameters, self.members.is_empty()) {
+            (None, true) => Target::unknown(&self.name),
+            (Some(parameters), true) => Target::known(&self.name, parameters.clone()),
+            (None, false) => Target::distribution(&self.name, self.second_moment(features)?),
+            (Some(_), false) => {
+                return Err(Error::Input(format!(
+                    "target `{}` has parameters and members: it is one task or a distribution, so leave one out",
+                    self.name
+                )));
+            }
         };
         if let Some(weight) = self.weight {
             target.weight = weight;
         }
         Ok(target)
+    }
+
+    /// `E[ψψᵀ]` over the members.
+    fn second_moment(&self, features: &FeatureMap) -> Result<Vec<Vec<f64>>> {
+        let count = self.members.len();
+        let shares = match &self.probabilities {
+            None => vec![1.0 / count as f64; count],
+            Some(given) => given.clone(),
+        };
+        let total: f64 = shares.iter().sum();
+        let fits = shares.iter().all(|share| *share >= 0.0) && (total - 1.0).abs() < 1e-6;
+        if shares.len() != count || !fits {
+            return Err(Error::Input(format!(
+                "target `{}` has {count} members and {} probabilities with a sum of {total}: give each one of 0 or more, together 1",
+                self.name,
+                shares.len()
+            )));
+        }
+        let mut moment = vec![vec![0.0; features.dim()]; features.dim()];
+        for (member, share) in self.members.iter().zip(shares) {
+            let psi = apply_row(features, member);
+            for (row, a) in moment.iter_mut().zip(&psi) {
+                row.iter_mut()
+                    .zip(&psi)
+                    .for_each(|(cell, b)| *cell += share * a * b);
+            }
+        }
+        Ok(moment)
     }
 }
 

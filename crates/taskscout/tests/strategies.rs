@@ -254,3 +254,74 @@ fn the_same_seed_gives_the_same_plans() {
         assert_eq!(one, other, "{name}");
     }
 }
+
+/// With the worst target in view, no target fares worse than the worst does under the mean.
+#[test]
+fn the_worst_of_several_targets_can_be_served() {
+    use taskscout::prelude::*;
+    use taskscout::strategy::Serve;
+    let map = |task: &[f64]| {
+        [
+            task[0] + 0.1 * task[3],
+            0.4 * task[1],
+            0.2 * task[2] - 0.1 * task[4],
+        ]
+    };
+    let rows = |task: &[f64], n: usize, draw: u64| {
+        let mut rng = derive(3, Purpose::Collect, &[draw]);
+        let x: Vec<f64> = (0..8 * n).map(|_| normal(&mut rng)).collect();
+        let c = map(task);
+        let y = x
+            .chunks(8)
+            .map(|x| c[0] * x[0] + c[1] * x[1] + c[2] * x[2] + 0.1 * normal(&mut rng));
+        let y = y.collect();
+        Samples::new(x, 8, y, 1).unwrap()
+    };
+    let targets = [[1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 3.0, 0.0, 0.0]];
+    let exploited = |serve: Serve| {
+        let mut config = Study::builder(Space::ball(5, 1.0).unwrap())
+            .inputs(8)
+            .target(Target::unknown("near"))
+            .target(Target::unknown("far"))
+            .k(3)
+            .build()
+            .unwrap()
+            .config()
+            .clone();
+        config.strategy.serve = serve;
+        let text = serde_json::to_string(&config.strategy).unwrap();
+        assert_eq!(config.strategy, serde_json::from_str(&text).unwrap());
+        let mut study = Study::new(config).unwrap();
+        for (index, target) in targets.iter().enumerate() {
+            study
+                .tell_target(index, &rows(target, 400, 50 + index as u64))
+                .unwrap();
+        }
+        for item in study.ask(2000).unwrap().items {
+            study
+                .tell(item.id, &rows(&item.task, item.n, item.id))
+                .unwrap();
+        }
+        let plan = study.ask(2000).unwrap();
+        let far: usize = plan
+            .items
+            .iter()
+            .filter(|item| item.stage == Stage::Exploit && item.task[2].abs() > 0.7)
+            .map(|item| item.n)
+            .sum();
+        let all: usize = plan
+            .items
+            .iter()
+            .filter(|item| item.stage == Stage::Exploit)
+            .map(|item| item.n)
+            .sum();
+        far as f64 / all as f64
+    };
+    // The second target is three times as long as the tasks, so a share q of the samples leaves it the error 9/q: the
+    // mean gives it 3/4 of them, and the worst case, in which both errors are the same, 9/10.
+    let (mean, worst) = (exploited(Serve::Mean), exploited(Serve::Worst));
+    assert!(
+        (mean - 0.75).abs() < 0.05 && (worst - 0.9).abs() < 0.05,
+        "{mean} {worst}"
+    );
+}

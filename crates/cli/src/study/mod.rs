@@ -109,9 +109,11 @@ impl Desk<'_> {
             let target = TargetSettings {
                 name: name.clone(),
                 parameters: options.parameters.clone(),
-                weight: None,
+                ..TargetSettings::default()
             };
-            study.add_target(&target.build(&study.study().config().space)?)?;
+            let config = study.study().config();
+            let target = target.build(&config.space, &config.task_features)?;
+            study.add_target(&target)?;
             if options.file.is_none() {
                 return self.say(&study.status()?, &format!("target {name} is named\n"));
             }

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use clap::Args;
+use taskscout::strategy::Serve;
 use taskscout_studies::{
     CollectionSettings, ColumnSettings, FeatureSettings, FeatureWord, ParameterSettings, Settings,
     TargetSettings, read_settings,
@@ -58,6 +59,9 @@ pub(crate) struct NewOptions {
     /// A target, with its parameters if they are known: tomorrow or tomorrow=6.2,3.1
     #[arg(long = "target", value_name = "NAME[=V,V]", value_parser = target)]
     targets: Vec<TargetSettings>,
+    /// Serve the target that fares worst, not their mean
+    #[arg(long)]
+    worst_target: bool,
     /// How tasks are chosen
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
@@ -134,6 +138,9 @@ impl NewOptions {
         replace(&mut settings.strategy, &self.strategy);
         replace(&mut settings.trainer, &self.trainer);
         replace(&mut settings.k, &self.k);
+        if self.worst_target {
+            settings.serve = Serve::Worst;
+        }
         settings.seed = self.seed.unwrap_or(settings.seed);
         let (own, given) = (&mut settings.collection, self.limits.settings());
         replace(&mut own.sample_cost, &given.sample_cost);
@@ -264,7 +271,7 @@ fn target(text: &str) -> std::result::Result<TargetSettings, String> {
     Ok(TargetSettings {
         name: name.trim().to_owned(),
         parameters: values.map(numbers).transpose()?,
-        weight: None,
+        ..TargetSettings::default()
     })
 }
 

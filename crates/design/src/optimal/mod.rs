@@ -41,6 +41,7 @@ mod searched;
 mod trace;
 mod units;
 mod warm;
+mod worst_case;
 
 pub use blocks::{Blocks, solve_blocks, solve_space_blocks};
 pub use blocks::{block, solve_listed_blocks};
@@ -51,6 +52,7 @@ use faer::{Mat, MatRef};
 pub use problem::solve_listed;
 pub use problem::{Need, Problem, solve, solve_space};
 use serde::{Deserialize, Serialize};
+pub use worst_case::{WorstCase, worst_case};
 
 use crate::linalg;
 

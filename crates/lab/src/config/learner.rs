@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
-use taskscout::strategy::{Exploit, Explore, Given, Saving, Split, StrategyKind};
+use taskscout::strategy::{Exploit, Explore, Given, Saving, Serve, Split, StrategyKind};
 use taskscout::train::Mllam;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
@@ -58,6 +58,9 @@ pub(crate) struct LearnerConfig {
     /// What designs count as there already.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) given: Given,
+    /// Which of several targets designs serve.
+    #[serde(skip_serializing_if = "is_default")]
+    pub(crate) serve: Serve,
     /// Look for the hidden target among the source tasks; if not given, with all oracles but
     /// `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,6 +165,7 @@ impl Default for LearnerConfig {
             explore: Explore::default(),
             saving: Saving::default(),
             given: Given::default(),
+            serve: Serve::default(),
             identify: None,
             with: BTreeMap::new(),
         }

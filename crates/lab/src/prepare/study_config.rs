@@ -47,6 +47,7 @@ pub(crate) fn study_config(
             split: learner.split(),
             exploit: learner.exploit(scenario.task_features.is_identity()),
             given: learner.given,
+            serve: learner.serve,
         },
         own_strategy: own.strategy(run).cloned(),
         warm_up: prepared.rounds.warm_up,

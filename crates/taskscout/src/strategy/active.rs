@@ -11,13 +11,13 @@ use super::outputs::{side_by_side, source_embedding, source_maps};
 use super::passive::spread;
 use super::saving::{overlap, saved};
 use super::{
-    Decision, Exploit, Explore, Knowledge, PlanContext, Strategy, StrategyConfig, StrategyKind,
-    TaskDesign, published,
+    Decision, Exploit, Explore, Knowledge, PlanContext, Serve, Strategy, StrategyConfig,
+    StrategyKind, TaskDesign, published,
 };
 use crate::data::Stage;
 use crate::design::{
     Criterion, Design, DesignAtom, Need, Problem, ball, solve_listed, solve_listed_blocks,
-    solve_space, solve_space_blocks,
+    solve_space, solve_space_blocks, worst_case,
 };
 use crate::error::{Error, Result};
 use crate::features::{Features as _, apply_row};
@@ -164,6 +164,9 @@ impl Active {
         if !knowledge.nearest.is_empty() {
             return Ok(nearest(context, knowledge));
         }
+        if self.config.serve == Serve::Worst && knowledge.needs.len() > 1 {
+            return serving_the_worst(context, knowledge, samples);
+        }
         let need = (knowledge.need.as_ref(), self.config.exploit_criterion);
         let maps = source_maps(knowledge.model, context.features.dim());
         let design = match plain_ball(context, &maps) {
@@ -183,6 +186,23 @@ impl Active {
     fn explores_equally(&self) -> bool {
         self.config.explore == Explore::Equal
     }
+}
+
+/// The design for the target that fares worst.
+fn serving_the_worst(
+    context: &PlanContext<'_>,
+    knowledge: &Knowledge<'_>,
+    samples: usize,
+) -> Result<TaskDesign> {
+    let given = context
+        .given
+        .map(|given| given * faer::Scale(1.0 / samples.max(1) as f64));
+    let worst = worst_case(
+        &knowledge.needs,
+        given.as_ref().map(faer::Mat::as_ref),
+        |need| Ok(solve(context, knowledge, (need, Criterion::Trace), samples)?.design),
+    )?;
+    Ok(TaskDesign::of(worst.design, context.space))
 }
 
 /// The ball of a context and the one map of its model, where the closed forms of [`ball`] apply.

@@ -16,6 +16,8 @@ pub struct Knowledge<'a> {
     /// `A = E[c_0 c_0ᵀ]`, summed over outputs, its insignificant eigenvalues clipped; zero while nothing is known of any
     /// target.
     pub need: Mat<f64>,
+    /// `A` of each target that something is known of, times its weight among them; not clipped.
+    pub needs: Vec<Mat<f64>>,
     /// The embeddings of the single targets, of several outputs one column after the other; empty while
     /// nothing is known of any.
     pub targets: Vec<Vec<f64>>,

@@ -29,7 +29,7 @@ pub use decision::Decision;
 pub use kind::StrategyKind;
 pub use plan::{Plan, PlanItem, TaskDesign};
 pub use schedule::{Split, WarmUp};
-pub use strategy_config::{Exploit, Explore, Given, Overlap, Saving, StrategyConfig};
+pub use strategy_config::{Exploit, Explore, Given, Overlap, Saving, Serve, StrategyConfig};
 
 use crate::error::Result;
 

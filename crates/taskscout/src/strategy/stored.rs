@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Exploit, Explore, Given, Saving, Split, StrategyConfig, StrategyKind};
+use super::{Exploit, Explore, Given, Saving, Serve, Split, StrategyConfig, StrategyKind};
 use crate::design::Criterion;
 
 /// A strategy in a file. Version 0.1.0 wrote `related` as `aware` with the exploit tasks `kin`.
@@ -26,6 +26,8 @@ pub(super) struct StoredConfig {
     exploit: StoredExploit,
     #[serde(default)]
     given: Given,
+    #[serde(default)]
+    serve: Serve,
 }
 
 #[derive(Default, Deserialize)]
@@ -62,6 +64,7 @@ impl From<StoredConfig> for StrategyConfig {
             split: stored.split,
             exploit,
             given: stored.given,
+            serve: stored.serve,
         }
     }
 }

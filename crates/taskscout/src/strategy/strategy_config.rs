@@ -35,6 +35,21 @@ pub struct StrategyConfig {
     pub exploit: Exploit,
     /// What designs count as there already.
     pub given: Given,
+    /// Which of several targets designs serve.
+    #[serde(skip_serializing_if = "is_default")]
+    pub serve: Serve,
+}
+
+/// Which of several targets target-aware designs serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Serve {
+    /// Their mean, by their weights.
+    #[default]
+    Mean,
+    /// The one that fares worst, its error times its weight; designs minimise `max_t tr(Σ⁻¹A_t)`.
+    Worst,
 }
 
 /// What designs count as there already.
@@ -133,6 +148,7 @@ impl StrategyConfig {
             split: Split::default(),
             exploit: Exploit::default(),
             given: Given::default(),
+            serve: Serve::default(),
         }
     }
 

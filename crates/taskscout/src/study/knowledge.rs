@@ -180,7 +180,8 @@ impl Study {
     /// What a model says, in the terms that designs need.
     pub(super) fn knowledge<'a>(&self, model: &'a Model) -> Result<Knowledge<'a>> {
         let k = model.dim();
-        let (mut need, mut error, mut targets) = (Mat::<f64>::zeros(k, k), 0.0, Vec::new());
+        let (mut need, mut error) = (Mat::<f64>::zeros(k, k), 0.0);
+        let (mut needs, mut targets) = (Vec::new(), Vec::new());
         let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
         for (index, target) in self.config.targets.iter().enumerate() {
             let weight = target.weight / total;
@@ -188,16 +189,23 @@ impl Study {
                 second_moment: moment,
             } = &target.kind
             {
+                let mut own = Mat::zeros(k, k);
                 for map in source_maps(model, self.config.source_features()) {
                     let half = Mat::from_fn(map.ncols(), k, |i, j| {
                         (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
                     });
-                    need += faer::Scale(weight) * linalg::product(map, half.as_ref());
+                    let moment = faer::Scale(weight) * linalg::product(map, half.as_ref());
+                    need += &moment;
+                    own += moment;
                 }
+                needs.push(own);
                 continue;
             }
             let embedding = embedding(model, &self.data.targets()[index].features)?;
             add_outer(&mut need, &embedding, weight);
+            let mut own = Mat::zeros(k, k);
+            add_outer(&mut own, &embedding, weight);
+            needs.push(own);
             error += weight * self.embedding_error(model, index)?;
             targets.push(embedding);
         }
@@ -222,6 +230,7 @@ impl Study {
             return Ok(Knowledge {
                 model,
                 need: Mat::zeros(k, k),
+                needs: Vec::new(),
                 targets: Vec::new(),
                 nearest: Vec::new(),
             });
@@ -233,6 +242,7 @@ impl Study {
                 Exploit::Paper => need,
                 _ => clip(&need, error)?,
             },
+            needs,
             targets,
             nearest: Vec::new(),
         })
