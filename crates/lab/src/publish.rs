@@ -55,6 +55,7 @@ pub(crate) fn publish(
     add_incidents(prepared, folder, &mut report)?;
     add_changes(prepared, folder, &mut report);
     let plans: Vec<PlanRow> = records.iter().flat_map(|one| one.plans.clone()).collect();
+    report.summary.set_task_use(&plans);
     plan_report::add(prepared, &plans, &mut report);
     folder.write("plans.csv", write_plans(&plans).as_bytes())?;
     folder.write("results.csv", &table)?;

@@ -154,6 +154,12 @@ impl Section<'_> {
             self.column("long-term tasks", |_, s| {
                 Some(format::count(s.long_term_tasks))
             }),
+            self.column("in several rounds", |_, s| {
+                s.repeated_tasks.map(format::count)
+            }),
+            self.column("for 90 % of samples", |_, s| {
+                s.main_tasks.map(format::count)
+            }),
             self.column("relevance", |_, s| opt(s.relevance)),
             self.column("subspace similarity", |_, s| opt(s.subspace_similarity)),
         ])

@@ -76,6 +76,7 @@ pub mod summary;
 mod summary_floor;
 pub mod table;
 mod task_path;
+mod task_use;
 #[cfg(test)]
 mod testing;
 

@@ -36,6 +36,12 @@ pub struct StrategySummary {
     pub tasks: f64,
     /// Mean number of tasks that hold at least 1 % of the source samples.
     pub long_term_tasks: f64,
+    /// Mean number of tasks that more than one round used; absent without plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated_tasks: Option<f64>,
+    /// Mean of the fewest tasks that hold nine tenths of the source samples; absent without plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_tasks: Option<f64>,
     /// Cosine between the main exploit task and the target.
     pub relevance: Option<MeanSem>,
     /// Similarity between learnt and true representation.
@@ -123,6 +129,8 @@ fn strategy(rows: &[&ResultRow], name: &str) -> StrategySummary {
         regret: None,
         tasks: mean(last.iter().map(|row| row.tasks as f64)),
         long_term_tasks: mean(last.iter().map(|row| row.long_term_tasks as f64)),
+        repeated_tasks: None,
+        main_tasks: None,
         relevance: final_value(Metric::Relevance),
         subspace_similarity: final_value(Metric::SubspaceSimilarity),
         seconds: seconds(&own),

@@ -171,7 +171,8 @@ const DEFINITIONS: [(&str, &str); 8] = [
     ),
     (
         "Tasks, long-term tasks",
-        "Different source tasks sampled; those that hold at least 1 % of the source samples.",
+        "Different source tasks sampled; those that hold at least 1 % of the source samples; those \
+             that more than one round used; the fewest tasks that hold 90 % of the source samples.",
     ),
     (
         "Subspace similarity",
