@@ -251,8 +251,24 @@ impl TaskData {
         &mut self,
         task: &Task,
         features: &[f64],
+        when: (Stage, usize),
+        batch: &Batch,
+    ) -> Result<()> {
+        self.add_batch_before(task, features, when, batch, &|_| false)
+    }
+
+    /// The same; data of a task that is new come before the first that `follows` says to come later. So the order of
+    /// the tasks, on which the last digits of a sum depend, can be that of a plan and not that of arrival.
+    ///
+    /// # Errors
+    /// Rows or task features of the wrong length.
+    pub fn add_batch_before(
+        &mut self,
+        task: &Task,
+        features: &[f64],
         (stage, round): (Stage, usize),
         batch: &Batch,
+        follows: &dyn Fn(&SourceData) -> bool,
     ) -> Result<()> {
         Error::check_length("the task's features", self.task_dim, features.len())?;
         Error::check_finite(features, |i| format!("feature {i} of task `{}`", task.id))?;
@@ -262,15 +278,18 @@ impl TaskData {
             .iter()
             .rposition(|entry| entry.stage == stage && entry.task.id == task.id);
         let index = known.unwrap_or_else(|| {
-            self.sources.push(SourceData {
+            let later = self.sources.iter().position(follows);
+            let place = later.unwrap_or(self.sources.len());
+            let new = SourceData {
                 task: task.clone(),
                 features: features.to_vec(),
                 stage,
                 round,
                 statistics: Arc::new(Statistics::new(self.feature_dim, self.outputs)),
                 rows: Rows::default(),
-            });
-            self.sources.len() - 1
+            };
+            self.sources.insert(place, new);
+            place
         });
         self.version += 1;
         let entry = &mut self.sources[index];

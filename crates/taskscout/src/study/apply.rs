@@ -1,16 +1,17 @@
 //! What events make of a study.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
 use super::fits::{Cache, KeptStart, STARTS_KEPT};
 use super::{Progress, Study, StudyConfig, TrackedItem};
-use crate::data::{Batch, Rows, Stage, Statistics, TaskData};
+use crate::data::{Batch, Rows, SourceData, Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::features::Features as _;
 use crate::space::TaskSpace as _;
 use crate::target::Target;
-use crate::task::Task;
+use crate::task::{Task, TaskId};
 
 /// An event, and the name of the batch that it brought.
 #[derive(Debug, Clone)]
@@ -231,6 +232,20 @@ impl Study {
         self.data.version() == 0 && self.rounds == 0 && self.notes.is_empty()
     }
 
+    /// Stages and tasks that items after this one brought data of, and none before it: rows that workers tell in
+    /// another order than they were planned in end in the same place.
+    fn first_told_by_later_items(&self, index: usize) -> Vec<(Stage, TaskId)> {
+        let came = |one: &&TrackedItem| one.collected > 0;
+        let place = |one: &TrackedItem| (one.item.stage, one.item.task.id.clone());
+        let (before, after) = self.items.split_at(index);
+        let mut later: Vec<_> = after.iter().filter(came).map(place).collect();
+        if !later.is_empty() {
+            let earlier: HashSet<_> = before.iter().filter(came).map(place).collect();
+            later.retain(|place| !earlier.contains(place));
+        }
+        later
+    }
+
     /// Takes rows of an item in, of the task that they came from if it is another one.
     fn take_rows(
         &mut self,
@@ -240,12 +255,16 @@ impl Study {
         rows: &Batch,
     ) -> Result<()> {
         let index = self.open_item(item)?;
+        let later = self.first_told_by_later_items(index);
         let tracked = &mut self.items[index];
         let task = task.unwrap_or(&tracked.item.task);
         Error::check_length("the task", self.config.space.dim(), task.len())?;
         let when = (tracked.item.stage, tracked.round);
         if !rows.is_empty() {
-            self.data.add_batch(task, features, when, rows)?;
+            let follows =
+                |entry: &SourceData| later.contains(&(entry.stage, entry.task.id.clone()));
+            self.data
+                .add_batch_before(task, features, when, rows, &follows)?;
         }
         tracked.collected += rows.len();
         if tracked.collected >= tracked.item.n {
