@@ -40,6 +40,19 @@ pub struct Names {
     pub inputs: Vec<String>,
     /// One name an output; empty if they are not known.
     pub outputs: Vec<String>,
+    /// What they are measured in, where the model is of a study that knows its columns: predictions then have the names
+    /// of the outputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub units: Option<Units>,
+}
+
+/// What inputs and outputs are measured in, in the order of the model; nothing where nobody said.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Units {
+    /// One for each input.
+    pub inputs: Vec<Option<String>>,
+    /// One for each output.
+    pub outputs: Vec<Option<String>>,
 }
 
 /// A shift and a scale for each value: `(raw − mean) / scale`.

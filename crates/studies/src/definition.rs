@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
 use taskscout::task::TaskId;
-use taskscout_models::{Affine, Names};
+use taskscout_models::{Affine, Names, Units};
 
 use crate::error::{Error, Result};
 
@@ -128,13 +128,18 @@ impl Definition {
         Ok(())
     }
 
-    /// The names of inputs and outputs, for saved models.
+    /// The names and units of inputs and outputs, for saved models.
     #[must_use]
     pub fn names(&self) -> Names {
         let of = |columns: &[Column]| columns.iter().map(|column| column.name.clone()).collect();
+        let unit = |columns: &[Column]| columns.iter().map(|column| column.unit.clone()).collect();
         Names {
             inputs: of(&self.inputs),
             outputs: of(&self.outputs),
+            units: Some(Units {
+                inputs: unit(&self.inputs),
+                outputs: unit(&self.outputs),
+            }),
         }
     }
 

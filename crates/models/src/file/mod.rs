@@ -29,6 +29,8 @@ const LARGEST: u64 = 512 << 20;
 /// Where the names of inputs and outputs stand in the metadata.
 const INPUTS: &str = "inputs";
 const OUTPUTS: &str = "outputs";
+/// Where their units stand.
+const UNITS: &str = "units";
 
 impl SavedModel {
     /// Writes the model to a file, which is replaced in one step.
@@ -76,6 +78,10 @@ impl SavedModel {
                 metadata.push((key, text));
             }
         }
+        if let Some(units) = &names.units {
+            let text = serde_json::to_string(units).map_err(Error::description)?;
+            metadata.push((UNITS, text));
+        }
         writer.finish(metadata)
     }
 
@@ -92,6 +98,11 @@ impl SavedModel {
         parts.names = Names {
             inputs: names(&reader, INPUTS)?,
             outputs: names(&reader, OUTPUTS)?,
+            units: reader
+                .metadata(UNITS)
+                .map(serde_json::from_str)
+                .transpose()
+                .map_err(Error::description)?,
         };
         Self::new(parts)
     }

@@ -28,11 +28,14 @@ pub struct TableInputs {
 /// The names of what is given for each output.
 fn output_names(model: &SavedModel) -> Vec<[String; 3]> {
     let outputs = model.outputs();
+    let names = &model.parts().names;
+    let own = names.units.as_ref().map(|_| &names.outputs);
     (0..outputs)
         .map(|output| {
-            let name = match outputs {
-                1 => "y".to_owned(),
-                _ => format!("y{output}"),
+            let name = match (own.and_then(|own| own.get(output)), outputs) {
+                (Some(own), _) => own.clone(),
+                (None, 1) => "y".to_owned(),
+                (None, _) => format!("y{output}"),
             };
             [
                 name.clone(),
@@ -143,6 +146,7 @@ impl SavedModel {
             "columns": columns,
             "inputs": self.parts().names.inputs,
             "outputs": self.parts().names.outputs,
+            "units": self.parts().names.units,
             "predictions": predictions.chunks(self.outputs()).map(row).collect::<Vec<_>>(),
         });
         serde_json::to_string_pretty(&document).map_err(Error::Json)

@@ -186,6 +186,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
                 .map(|i| format!("ä \"{i}\"\n"))
                 .collect(),
             outputs: (0..OUTPUTS).map(|i| format!("y{i}")).collect(),
+            units: None,
         },
     })
     .unwrap()

@@ -328,6 +328,7 @@ fn target(recorded: &Recorded, task: usize) -> ScenarioTarget {
         names: Names {
             inputs: recorded.logs().inputs.clone(),
             outputs: vec![own.axis.clone()],
+            units: None,
         },
     }
 }

@@ -137,6 +137,7 @@ impl Settings {
             names: Names {
                 inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
                 outputs: vec!["residual_nm".into()],
+                units: None,
             },
             ..ScenarioTarget::default()
         };

@@ -203,6 +203,7 @@ impl Settings {
             names: Names {
                 inputs: Vec::new(),
                 outputs: self.outputs.names().to_vec(),
+                units: None,
             },
             ..ScenarioTarget::default()
         };
