@@ -73,7 +73,7 @@ impl Place {
         Error::File {
             place: self.to_string(),
             problem: format!(
-                "the disk failed at the end of a write ({error}): look whether it is there before it is said again"
+                "the disk is full or failed at the end of a write ({error}): make room, and look whether it is there before it is said again"
             ),
             maybe_stored: true,
         }
@@ -138,6 +138,8 @@ impl Place {
         if self.0.exists() {
             return Err(self.problem(self.closed()));
         }
-        Err(self.problem("there is no such file: check the path, or begin a study in it"))
+        Err(Error::Invalid(format!(
+            "{self}: there is no such file: check the path, or begin a study in it"
+        )))
     }
 }

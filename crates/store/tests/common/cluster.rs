@@ -9,6 +9,8 @@ pub(crate) struct Cluster {
     folder: tempfile::TempDir,
     programs: PathBuf,
     port: u16,
+    /// Settings of the server.
+    options: String,
 }
 
 /// Where `initdb` and `pg_ctl` are: Debian keeps them out of the path.
@@ -41,6 +43,11 @@ fn free_port() -> u16 {
 impl Cluster {
     /// A new server, or nothing and a message where PostgreSQL is not installed.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with("-c fsync=off -c max_connections=40")
+    }
+
+    /// The same with settings of one's own.
+    pub(crate) fn start_with(options: &str) -> Option<Self> {
         let Some(programs) = programs() else {
             eprintln!("SKIPPED: PostgreSQL is not installed (Debian: apt-get install postgresql)");
             return None;
@@ -60,6 +67,7 @@ impl Cluster {
             folder,
             programs,
             port,
+            options: options.to_owned(),
         };
         let data = cluster.data();
         cluster.run("initdb", |command| {
@@ -117,7 +125,8 @@ impl Cluster {
     pub(crate) fn up(&self) {
         let sockets = self.folder.path();
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=40 -p {} -k {}",
+            "-c listen_addresses=127.0.0.1 {} -p {} -k {}",
+            self.options,
             self.port,
             sockets.display()
         );
