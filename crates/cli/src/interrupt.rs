@@ -30,6 +30,13 @@ pub(crate) fn explain() {
     });
 }
 
+/// From now on, a file that may not grow is an error like a full disk, which says what was kept, and not the end of the
+/// program.
+pub(crate) fn survive_full_files() {
+    let seen = std::sync::Arc::default();
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
+}
+
 /// The same command line, going on with what is there.
 fn resuming(arguments: impl Iterator<Item = String>) -> String {
     let mut words: Vec<String> = arguments.filter(|word| word != "--force").collect();

@@ -6,13 +6,15 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use taskscout::model::Model;
 use taskscout::strategy::Plan;
-use taskscout::study::{Collection, Command, Event, Study};
+use taskscout::study::{Collection, Command, Event, Progress, Study, TrackedItem};
 use taskscout::task::Task;
 use taskscout_store::{Kept, Query};
 
+use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result, of_store};
 use crate::stored::{Draft, Step, StoredStudy};
 
@@ -20,6 +22,10 @@ use crate::stored::{Draft, Step, StoredStudy};
 const MODEL: &str = "model";
 /// What whoever trains claims.
 const TRAINING: &str = "training";
+/// How long whoever asks for the first time waits for the training of others.
+const MOMENT: Duration = Duration::from_secs(1);
+/// How often it looks meanwhile.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What is asked for.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +34,9 @@ pub struct AskOptions {
     pub budget: usize,
     /// Costs and limits for this plan only; the study's own if not given.
     pub collection: Option<Collection>,
+    /// What to call the plan: asked again under the same key, the same plan comes back. So whoever was cut off before
+    /// the answer came can ask again, and nothing is planned twice.
+    pub key: Option<String>,
 }
 
 impl AskOptions {
@@ -36,8 +45,15 @@ impl AskOptions {
     pub fn budget(budget: usize) -> Self {
         Self {
             budget,
-            collection: None,
+            ..Self::default()
         }
+    }
+
+    /// The same under a key.
+    #[must_use]
+    pub fn with_key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
     }
 }
 
@@ -48,6 +64,8 @@ pub struct Asked {
     pub plan: Plan,
     /// Entries of the log that the model behind it did not know of, where another process was training.
     pub behind: Option<u64>,
+    /// Whether the plan was made before, under the same key.
+    pub already: bool,
 }
 
 /// A model that plans can be made with, and the entry of the log that it knows everything up to.
@@ -56,25 +74,91 @@ struct Earlier {
     version: u64,
 }
 
+/// Who trains the model that a plan needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Training {
+    /// Nobody: there is no data yet, or the model is there.
+    NotNeeded,
+    /// This process.
+    Mine,
+    /// Another process.
+    Others,
+}
+
 impl StoredStudy {
-    /// Asks for a plan.
+    /// Asks for a plan, or for the one that was made before under the same key.
     ///
     /// # Errors
     /// A budget too small for the tasks, too little data to plan with, or a store that cannot be written.
     pub fn ask(&mut self, options: &AskOptions) -> Result<Asked> {
         self.refresh()?;
-        let claimed = self.store.claim(&self.name, TRAINING).map_err(of_store)?;
+        if let Some(known) = self.keyed(options) {
+            return Ok(known);
+        }
+        let claimed = self.claim_training()?;
         let asked = self.ask_claimed(options, claimed);
-        if claimed {
+        if claimed == Training::Mine {
             self.store.release(&self.name, TRAINING).map_err(of_store)?;
         }
         asked
     }
 
-    fn ask_claimed(&mut self, options: &AskOptions, claimed: bool) -> Result<Asked> {
-        let mut earlier = if claimed { None } else { self.last_model()? };
+    /// Claims the training that a plan needs. The first time, somebody who trains is waited for a moment: it may be a
+    /// process that was just killed, whose claim is over by then, and whoever starts again gets the plan that it would
+    /// have got.
+    fn claim_training(&mut self) -> Result<Training> {
+        let began = Instant::now();
+        let moment = match std::mem::replace(&mut self.asked_before, true) {
+            true => Duration::ZERO,
+            false => MOMENT,
+        };
+        loop {
+            if self.study().data().source_rows() == 0 || self.study().trained().is_some() {
+                return Ok(Training::NotNeeded);
+            }
+            if self.store.claim(&self.name, TRAINING).map_err(of_store)? {
+                return Ok(Training::Mine);
+            }
+            if began.elapsed() >= moment {
+                return Ok(Training::Others);
+            }
+            std::thread::sleep(LOOK);
+            self.refresh()?;
+        }
+    }
+
+    /// The plan that was made under a key, unless all of it was given up.
+    fn keyed(&self, options: &AskOptions) -> Option<Asked> {
+        let known = self.state.about.keys.get(options.key.as_ref()?)?;
+        let items = self.study().items().iter();
+        let tracked: Vec<_> = items.filter(|one| one.round == known.round).collect();
+        let gone = |one: &&TrackedItem| matches!(one.progress, Progress::Failed { .. });
+        if tracked.iter().all(gone) {
+            return None;
+        }
+        Some(Asked {
+            plan: Plan {
+                round: known.round,
+                items: tracked.into_iter().map(|one| one.item.clone()).collect(),
+                short: known.short,
+            },
+            behind: None,
+            already: true,
+        })
+    }
+
+    fn ask_claimed(&mut self, options: &AskOptions, training: Training) -> Result<Asked> {
+        let mut last = match training {
+            Training::Others => self.last_model()?,
+            _ => None,
+        };
         self.transact(|this| {
-            let study = this.planner(options, earlier.as_ref())?;
+            if let Some(known) = this.keyed(options) {
+                return Ok(Step::Nothing(known));
+            }
+            // A model of the very data that are there is better than any earlier one.
+            let earlier = last.as_ref().filter(|_| this.study().trained().is_none());
+            let study = this.planner(options, earlier)?;
             let available = |task: &Task| this.left(task);
             let limited = !this.definition().capacities.is_empty();
             let event = study.decide(&Command::Ask {
@@ -82,8 +166,8 @@ impl StoredStudy {
                 available: limited.then_some(&available),
             })?;
             let trained = study.trained();
-            let behind = earlier.as_ref().map(|model| this.version() - model.version);
             let version = this.version();
+            let behind = earlier.map(|model| version - model.version);
             drop(study);
             let Event::Planned { plan: planned } = &event else {
                 return Err(Error::Failure(
@@ -93,11 +177,17 @@ impl StoredStudy {
             let plan = planned.plan.clone();
             let keep = trained.as_ref().and_then(|model| kept(model, version));
             // Whoever is overtaken plans again with what was just learnt, and does not train again.
-            if let Some(model) = trained.filter(|_| earlier.is_none()) {
-                earlier = Some(Earlier { model, version });
+            if let Some(model) = trained.filter(|_| behind.is_none()) {
+                last = Some(Earlier { model, version });
             }
-            let asked = Asked { plan, behind };
-            let drafts = vec![Draft::event(event)];
+            let asked = Asked {
+                plan,
+                behind,
+                already: false,
+            };
+            let (told, key) = (None, options.key.clone());
+            let entry = Entry::Event(Box::new(Happened { event, told, key }));
+            let drafts = vec![Draft::of(entry)];
             Ok(Step::Append(drafts, keep.into_iter().collect(), asked))
         })
     }

@@ -161,3 +161,69 @@ fn whole(table: &Table, column: &str) -> Result<Vec<Option<usize>>> {
     };
     table.text(column)?.iter().enumerate().map(count).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use taskscout::space::TaskSpace as _;
+
+    use super::*;
+
+    fn read(text: &str, settings: &TaskSettings) -> Result<SourceTasks> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tasks.csv");
+        std::fs::write(&path, text).unwrap();
+        Candidates::read(&path, settings)?.into_tasks()
+    }
+
+    const TABLE: &str = "id,wind,payload,minutes,left\n007,3,0.5,2,10\n8,6,1,1.5,\n";
+
+    #[test]
+    fn a_table_gives_tasks_costs_and_what_is_left() {
+        let settings = TaskSettings {
+            cost: Some("minutes".into()),
+            left: Some("left".into()),
+            units: [("wind".to_owned(), "m/s".to_owned())].into(),
+            ..TaskSettings::default()
+        };
+        let tasks = read(TABLE, &settings).unwrap();
+        let labels: Vec<String> = tasks.parameters.iter().map(Column::label).collect();
+        assert_eq!(labels, ["wind (m/s)", "payload"]);
+        // Names are text, whatever they look like.
+        assert_eq!(tasks.costs.get(&TaskId::from("007")), Some(&2.0));
+        assert_eq!(tasks.capacities.len(), 1);
+        assert_eq!(tasks.capacities.get(&TaskId::from("007")), Some(&10));
+        assert_eq!(tasks.space.dim(), 2);
+        assert_eq!(tasks.spread[0], (4.5, 1.5));
+    }
+
+    #[test]
+    fn what_serves_nothing_else_is_a_parameter_unless_columns_are_named() {
+        let all = read(TABLE, &TaskSettings::default());
+        // A cell of `left` is empty, and nobody said what the column is.
+        assert!(all.is_err());
+        let some = TaskSettings {
+            columns: Some(vec!["payload".into()]),
+            ..TaskSettings::default()
+        };
+        assert_eq!(read(TABLE, &some).unwrap().space.dim(), 1);
+    }
+
+    #[test]
+    fn tables_that_cannot_be_tasks_are_refused() {
+        let refusal =
+            |text: &str, settings: &TaskSettings| read(text, settings).unwrap_err().to_string();
+        let plain = TaskSettings::default();
+        assert!(refusal("wind\n", &plain).contains("no rows"));
+        assert!(refusal("name\na\n", &plain).contains("no column of numbers"));
+        let left = TaskSettings {
+            left: Some("left".into()),
+            ..TaskSettings::default()
+        };
+        assert!(refusal("wind,left\n1,2.5\n", &left).contains("`2.5` in `left`"));
+        let cost = TaskSettings {
+            cost: Some("euros".into()),
+            ..TaskSettings::default()
+        };
+        assert!(refusal("wind\n1\n", &cost).contains("euros"));
+    }
+}

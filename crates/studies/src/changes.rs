@@ -114,7 +114,11 @@ impl StoredStudy {
                 .then(|| Draft::of(Entry::Scaled(Box::new(scaling))));
             let mut drafts: Vec<Draft> = first.into_iter().collect();
             drafts.push(Draft {
-                entry: Entry::Event(Box::new(Happened { event, told })),
+                entry: Entry::Event(Box::new(Happened {
+                    event,
+                    told,
+                    key: None,
+                })),
                 rows: chunks.clone(),
             });
             Ok(Step::Append(drafts, Vec::new(), false))

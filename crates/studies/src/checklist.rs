@@ -12,7 +12,7 @@ use crate::changes::Receipt;
 use crate::error::Result;
 use crate::status::ItemStatus;
 use crate::stored::StoredStudy;
-use crate::tables::{FAILED, FILE, ITEM, ItemLine, achieved, read_items};
+use crate::tables::{FAILED, FILE, ITEM, ItemLine, read_items};
 
 /// What became of an item of a table.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -107,7 +107,7 @@ impl StoredStudy {
         for (item, line) in lines {
             let outcome = match line {
                 ItemLine::Rows(rows, parameters) => {
-                    let task = achieved(&self.item(item)?.item.task, parameters);
+                    let task = self.achieved(item, parameters)?;
                     ItemOutcome::Taken(self.tell(item, task.as_ref(), &rows)?)
                 }
                 ItemLine::Failed(_)

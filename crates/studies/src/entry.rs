@@ -36,6 +36,8 @@ pub(crate) struct Happened {
     pub(crate) event: Event,
     /// What was told, for events that brought rows.
     pub(crate) told: Option<Told>,
+    /// What whoever asked calls the plan, for plans.
+    pub(crate) key: Option<String>,
 }
 
 /// Rows as they were told.
@@ -57,6 +59,7 @@ struct CreatedBody {
 #[derive(Serialize, Deserialize)]
 struct EventBody {
     told: Option<Told>,
+    key: Option<String>,
     event: Vec<u8>,
 }
 
@@ -100,6 +103,7 @@ impl Entry {
             })?,
             Self::Event(happened) => packed(&EventBody {
                 told: happened.told.clone(),
+                key: happened.key.clone(),
                 event: happened.event.to_bytes()?,
             })?,
             Self::Scaled(scaling) => serde_json::to_vec(scaling).map_err(unwritable)?,
@@ -159,9 +163,9 @@ impl Entry {
             },
             "lost" => Self::Lost,
             known if KINDS.contains(&known) => {
-                let EventBody { told, event } = unpacked(body, *version)?;
+                let EventBody { told, key, event } = unpacked(body, *version)?;
                 let event = event_of(&event, *version)?;
-                Self::Event(Box::new(Happened { event, told }))
+                Self::Event(Box::new(Happened { event, told, key }))
             }
             other => {
                 return Err(Error::Failure(format!(

@@ -20,8 +20,10 @@ mod entry;
 pub mod error;
 mod export;
 mod lease;
+mod options;
 mod outlook;
 mod place;
+mod recovery;
 mod report;
 mod saved;
 mod settings;
@@ -32,6 +34,7 @@ mod tables;
 pub mod time;
 mod told;
 mod undo;
+pub mod words;
 mod worker;
 
 pub use asking::{AskOptions, Asked};
@@ -41,8 +44,10 @@ pub use definition::{Column, Definition, Scaling, ScalingRule};
 pub use error::{Error, Result};
 pub use export::RowFormat;
 pub use lease::ItemState;
+pub use options::guided;
 pub use outlook::{Outlook, OutlookPoint, TargetOutlook};
-pub use place::{StudyHead, default_author, list, open_store, recover};
+pub use place::{StudyHead, default_author, list, open_store};
+pub use recovery::{Recovery, StudyRecovery, recover};
 pub use settings::{
     CollectionSettings, ColumnSettings, FeatureSettings, FeatureWord, ParameterSettings,
     RowSettings, Settings, TargetSettings, TaskSettings, read_settings,
@@ -50,6 +55,6 @@ pub use settings::{
 pub use state::{Batch, Lease, Line, RowsOf};
 pub use status::{ItemCounts, ItemStatus, Status, TargetStatus};
 pub use stored::{Clock, StoredStudy};
-pub use tables::{ItemLine, achieved, read_items, read_rows};
+pub use tables::{ItemLine, read_items, read_rows};
 pub use told::Measured;
 pub use worker::{WorkEvent, WorkOptions, Worked};

@@ -221,3 +221,50 @@ impl Outlook {
             .map(|figure| figure.to_svg(Theme::Standalone, "forecast"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(mean: f64) -> Interval {
+        Interval {
+            mean,
+            low: 0.5 * mean,
+            high: 2.0 * mean,
+        }
+    }
+
+    #[test]
+    fn losses_become_errors_in_the_unit_of_the_output() {
+        let points = |losses: [f64; 2]| {
+            let at = |(budget, loss): (usize, f64)| ForecastPoint {
+                budget,
+                samples: budget,
+                loss: interval(loss),
+            };
+            [10, 20].into_iter().zip(losses).map(at).collect::<Vec<_>>()
+        };
+        let target = of_target(
+            &TargetForecast {
+                name: "tomorrow".into(),
+                now: interval(4.0),
+                by_design: points([1.0, 0.25]),
+                passive: points([2.25, 1.0]),
+                target_rows: Vec::new(),
+            },
+            // The output is learnt from in units of 3 N.
+            9.0,
+        );
+        let means: Vec<f64> = target.further.iter().map(|at| at.design.mean).collect();
+        assert_eq!(means, [3.0, 1.5]);
+        assert!((target.now.mean - 6.0).abs() < 1e-12);
+        assert!((target.further[0].passive.mean - 4.5).abs() < 1e-12);
+        assert_eq!(target.further[0].target_rows, None);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(digits(0.012_345_6), "0.0123");
+        assert_eq!(digits(0.0), "0");
+    }
+}

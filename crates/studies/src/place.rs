@@ -1,7 +1,5 @@
 //! Where studies are: stores by their address, studies by their name.
 
-use std::path::Path;
-
 use serde::Serialize;
 use taskscout::registry::Registry;
 use taskscout::task::Task;
@@ -50,49 +48,6 @@ pub fn list(store: &mut dyn Store) -> Result<Vec<StudyHead>> {
             changed_us: head.changed_us,
         })
         .collect())
-}
-
-/// Copies what is intact of a damaged file into a new one, and says what was lost.
-///
-/// # Errors
-/// A file of which nothing is intact, or a new one that cannot be written.
-pub fn recover(from: &str, to: &Path) -> Result<String> {
-    let from = from
-        .strip_prefix("sqlite:///")
-        .or_else(|| from.strip_prefix("sqlite:"))
-        .unwrap_or(from);
-    let recovered = taskscout_store::recover(from, to).map_err(of_store)?;
-    let mut text = format!("{} written\n", to.display());
-    for study in &recovered.studies {
-        let versions = |versions: &[u64]| {
-            let numbers: Vec<String> = versions.iter().map(u64::to_string).collect();
-            numbers.join(", ")
-        };
-        text += &format!(
-            "study `{}`: {} entries are intact",
-            study.study, study.copied
-        );
-        if !study.lost.is_empty() {
-            text += &format!("; lost are {}", versions(&study.lost));
-        }
-        if !study.without_rows.is_empty() {
-            text += &format!(
-                "; without all of their rows are {}",
-                versions(&study.without_rows)
-            );
-        }
-        if !study.end_known {
-            text += "; how many there were is not known, so later ones may be lost too";
-        }
-        text.push('\n');
-    }
-    if recovered.nameless > 0 {
-        text += &format!(
-            "{} entries belong to no study that was found\n",
-            recovered.nameless
-        );
-    }
-    Ok(text)
 }
 
 /// Who writes, where nobody says: the user and the machine.

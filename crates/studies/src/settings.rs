@@ -32,10 +32,10 @@ pub struct Settings {
     pub trainer: Option<String>,
     /// Dimension of the representation; from the data if not given.
     pub k: Option<usize>,
-    /// Which of several targets plans serve: their mean, or the one that fares worst.
-    pub serve: Serve,
-    /// The seed of all draws.
-    pub seed: u64,
+    /// Which of several targets plans serve: their mean if not given, or the one that fares worst.
+    pub serve: Option<Serve>,
+    /// The seed of all draws; 0 if not given.
+    pub seed: Option<u64>,
     /// Which tasks there are.
     pub tasks: TaskSettings,
     /// What a row is.
@@ -228,13 +228,13 @@ impl Settings {
             k: self.k,
             oracle: self.oracle(registry)?,
             collection,
-            seed: self.seed,
+            seed: self.seed.unwrap_or(0),
             ..StudyConfig::new(
                 tasks.space.clone(),
                 input_features,
                 targets,
                 StrategyConfig {
-                    serve: self.serve,
+                    serve: self.serve.unwrap_or_default(),
                     ..StrategyConfig::new(self.strategy_kind()?)
                 },
             )?
@@ -565,4 +565,67 @@ pub fn read_settings(path: &Path) -> Result<Settings> {
         settings.name = stem;
     }
     Ok(settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn built(text: &str) -> Result<(Definition, Study)> {
+        let settings: Settings = toml::from_str(text).unwrap();
+        settings.build(&Registry::new())
+    }
+
+    const ROWS: &str =
+        "[rows]\ninputs = [\"vx\", { name = \"pwm\", scale = 1000 }]\noutputs = [\"force\"]\n";
+    const WIND: &str =
+        "[tasks]\nparameters = [{ name = \"wind\", low = 0, high = 12, unit = \"m/s\" }]\n";
+
+    #[test]
+    fn a_short_file_is_enough() {
+        let (definition, study) =
+            built(&format!("{WIND}{ROWS}[[targets]]\nname = \"t\"\n")).unwrap();
+        assert_eq!(definition.parameters[0].label(), "wind (m/s)");
+        assert_eq!(definition.inputs[1].scale, Some(1000.0));
+        let config = study.config();
+        // Squares and products of two inputs, and a constant.
+        assert_eq!(config.input_features.dim(), 6);
+        assert_eq!(config.task_features.dim(), 2);
+        assert_eq!(config.seed, 0);
+    }
+
+    #[test]
+    fn every_setting_reaches_the_study() {
+        let text = format!(
+            "strategy = \"passive\"\ntrainer = \"pooled\"\nk = 2\nseed = 9\n{WIND}features = \"quadratic\"\n{ROWS}features = \"affine\"\n\
+             [[targets]]\nname = \"t\"\nparameters = [3.0]\nweight = 2.0\n\
+             [collection]\nunit = \"min\"\nsample_cost = 2\nswitch_cost = 5\nsmallest_batch = 4\nmax_tasks = 3\n"
+        );
+        let (definition, study) = built(&text).unwrap();
+        let config = study.config();
+        assert_eq!((config.k, config.seed), (Some(2), 9));
+        assert_eq!(
+            (config.input_features.dim(), config.task_features.dim()),
+            (3, 3)
+        );
+        assert_eq!(config.collection.max_tasks, Some(3));
+        assert!((config.collection.switch_cost - 5.0).abs() < 1e-12);
+        assert_eq!(definition.budget_unit(), "min");
+        assert!(config.targets[0].is_known());
+    }
+
+    #[test]
+    fn settings_that_do_not_fit_are_refused() {
+        let refusal = |text: &str| built(text).unwrap_err().to_string();
+        assert!(refusal(ROWS).contains("needs one of"));
+        assert!(refusal(WIND).contains("no input"));
+        assert!(refusal(&format!("strategy = \"wild\"\n{WIND}{ROWS}")).contains("aware"));
+        assert!(refusal(&format!("trainer = \"wild\"\n{WIND}{ROWS}")).contains("pooled"));
+        let two = format!("{WIND}{ROWS}[[targets]]\nname = \"t\"\nparameters = [1.0, 2.0]\n");
+        assert!(refusal(&two).contains("2 parameters, but tasks have 1"));
+        let turned = WIND.replace("low = 0", "low = 13");
+        assert!(refusal(&format!("{turned}{ROWS}")).contains("the smaller one first"));
+        let unknown: std::result::Result<Settings, _> = toml::from_str("colour = 1");
+        assert!(unknown.is_err());
+    }
 }

@@ -102,8 +102,19 @@ pub(crate) struct About {
     /// How often items were given back.
     pub(crate) releases: BTreeMap<u64, usize>,
     pub(crate) history: Vec<Line>,
+    /// Plans by what those who asked call them.
+    #[serde(default)]
+    pub(crate) keys: BTreeMap<String, Keyed>,
     /// Entries that were lost with a damaged file.
     pub(crate) lost: usize,
+}
+
+/// A plan that was asked for by a key.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Keyed {
+    pub(crate) round: usize,
+    /// Samples of the budget that found no task.
+    pub(crate) short: usize,
 }
 
 /// A state as bytes.
@@ -175,6 +186,7 @@ impl State {
                 leases: BTreeMap::new(),
                 releases: BTreeMap::new(),
                 history: Vec::new(),
+                keys: BTreeMap::new(),
                 lost: 0,
             },
             merged: false,
@@ -217,7 +229,7 @@ impl State {
     }
 
     fn happen(&mut self, record: &Record, happened: Happened) -> Result<()> {
-        let Happened { event, told } = happened;
+        let Happened { event, told, key } = happened;
         let brought = self.brought(&event);
         match &event {
             Event::Told { item, .. } | Event::Failed { item, .. } => {
@@ -235,7 +247,15 @@ impl State {
             }
             _ => {}
         }
+        let planned = match (&event, key) {
+            (Event::Planned { plan }, Some(key)) => {
+                let (round, short) = (plan.plan.round, plan.plan.short);
+                Some((key, Keyed { round, short }))
+            }
+            _ => None,
+        };
         let batch = self.study.apply(event)?;
+        self.about.keys.extend(planned);
         if let (Some(id), Some((of, rows)), Some(told)) = (batch, brought, told) {
             self.about.batches.push(Batch {
                 id,

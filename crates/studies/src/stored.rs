@@ -45,7 +45,7 @@ pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 ///     ..Definition::default()
 /// };
 /// let store = Box::new(Memory::new());
-/// let mut tunnel = StoredStudy::create(store, "tunnel", definition, study, "ada")?;
+/// let mut tunnel = StoredStudy::create(store, "tunnel", definition, &study, "ada")?;
 /// let item = tunnel.ask(&AskOptions::budget(40))?.plan.items[0].id;
 /// let rows = Measured::new(Samples::new(vec![1.0, 0.1, 2.0, 0.3], 2, vec![0.7, 1.9], 1)?);
 /// assert!(!tunnel.tell(item, None, &rows)?.already);
@@ -64,6 +64,10 @@ pub struct StoredStudy {
     pub(crate) heartbeats: Heartbeats,
     /// Bytes of entries since the kept state.
     grown: usize,
+    /// Bytes of entries after which a new state is kept.
+    keep_after: usize,
+    /// Whether this handle has asked for a plan.
+    pub(crate) asked_before: bool,
 }
 
 /// An entry to be appended, with the rows that it brings.
@@ -87,7 +91,11 @@ impl Draft {
     }
 
     pub(crate) fn event(event: Event) -> Self {
-        Self::of(Entry::Event(Box::new(Happened { event, told: None })))
+        Self::of(Entry::Event(Box::new(Happened {
+            event,
+            told: None,
+            key: None,
+        })))
     }
 }
 
@@ -114,11 +122,11 @@ impl StoredStudy {
         mut store: Box<dyn Store>,
         name: &str,
         definition: Definition,
-        study: Study,
+        study: &Study,
         author: &str,
     ) -> Result<Self> {
         definition.validate()?;
-        check_shape(&definition, &study)?;
+        check_shape(&definition, study)?;
         let mut events = study.events();
         let (Some(event), None) = (events.next().cloned(), events.next()) else {
             return Err(Error::Input(
@@ -168,6 +176,8 @@ impl StoredStudy {
             state,
             heartbeats: Heartbeats::of(&loaded.kept),
             grown: loaded.records.iter().map(|record| record.body.len()).sum(),
+            keep_after: GROWN,
+            asked_before: false,
         };
         for record in rest {
             let entry = Entry::of(record)?;
@@ -180,6 +190,14 @@ impl StoredStudy {
     #[must_use]
     pub fn with_clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// The same, keeping its state after so many bytes of new entries instead of 4 MB: less makes opening faster and
+    /// writing slower.
+    #[must_use]
+    pub fn keeping_state_after(mut self, bytes: usize) -> Self {
+        self.keep_after = bytes;
         self
     }
 
@@ -337,7 +355,7 @@ impl StoredStudy {
 
     /// Keeps the state, where reading the log has become dear. Nothing is lost where that fails.
     fn keep_state(&mut self) {
-        if self.grown < GROWN {
+        if self.grown < self.keep_after {
             return;
         }
         let version = self.version();

@@ -9,6 +9,7 @@ use taskscout_io::tables::{ReadOptions, Table};
 
 use crate::definition::{Column, Definition};
 use crate::error::{Error, Result};
+use crate::stored::StoredStudy;
 use crate::told::Measured;
 
 /// The column that says which item a row or a line is about.
@@ -128,15 +129,29 @@ fn set_parameters(table: &Table, row: usize, definition: &Definition) -> Option<
     definition.parameters.iter().map(value).collect()
 }
 
-/// The task that was really measured, where the parameters are not those of the item.
-#[must_use]
-pub fn achieved(planned: &Task, parameters: Option<Vec<f64>>) -> Option<Task> {
-    let differs = |set: &Vec<f64>| {
-        let pairs = set.iter().zip(planned.parameters());
-        let mut far = pairs.map(|(a, b)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()).max(1e-9));
-        far.any(|far| far)
-    };
-    parameters.filter(differs).map(Task::point)
+impl StoredStudy {
+    /// The task that was really measured instead of an item's, where the parameters that were set are not the planned
+    /// ones.
+    ///
+    /// # Errors
+    /// No such item, or another number of parameters than tasks have.
+    pub fn achieved(&self, item: u64, set: Option<Vec<f64>>) -> Result<Option<Task>> {
+        let planned = self.item(item)?.item.task.parameters();
+        let Some(set) = set else { return Ok(None) };
+        if set.len() != planned.len() {
+            let names = self.definition().parameters.iter();
+            let names: Vec<&str> = names.map(|column| column.name.as_str()).collect();
+            return Err(Error::Input(format!(
+                "{} values are given for what was really set, and tasks have {} parameters: give {}",
+                set.len(),
+                planned.len(),
+                names.join(",")
+            )));
+        }
+        let far = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-9 * a.abs().max(b.abs()).max(1e-9);
+        let differs = set.iter().zip(planned).any(far);
+        Ok(differs.then(|| Task::point(set)))
+    }
 }
 
 fn is_measured(definition: &Definition, column: &str) -> bool {
@@ -208,4 +223,71 @@ fn item_numbers(table: &Table) -> Result<Vec<u64>> {
         .enumerate()
         .map(number)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition() -> Definition {
+        let named = |names: &[&str]| names.iter().map(|name| Column::named(name)).collect();
+        Definition {
+            parameters: named(&["wind"]),
+            inputs: named(&["vx", "vy"]),
+            outputs: named(&["force"]),
+            ..Definition::default()
+        }
+    }
+
+    fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.csv");
+        std::fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    fn refusal(text: &str) -> String {
+        let (_folder, path) = written(text);
+        read_items(&path, &definition()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_others_are_passed_over() {
+        let (_folder, path) = written("note,force,vy,vx\na,3,2,1\nb,6,5,4\n");
+        let rows = read_rows(&path, &definition()).unwrap();
+        assert_eq!(rows.samples.inputs(), [1.0, 2.0, 4.0, 5.0]);
+        assert_eq!(rows.samples.outputs(), [3.0, 6.0]);
+        assert_eq!(rows.source.as_deref(), Some("table.csv"));
+    }
+
+    #[test]
+    fn rows_of_several_items_are_told_apart() {
+        let (_folder, path) = written("item,vx,vy,force\n4,1,2,3\n0,4,5,6\n4,7,8,9\n");
+        let items = read_items(&path, &definition()).unwrap();
+        let ItemLine::Rows(rows, None) = &items[&4] else {
+            panic!("no rows of item 4");
+        };
+        assert_eq!(rows.samples.inputs(), [1.0, 2.0, 7.0, 8.0]);
+        assert_eq!(items.len(), 2);
+    }
+
+    #[test]
+    fn a_checklist_names_files_and_failures() {
+        let (folder, path) =
+            written("item,wind,file,failed\n0,3.5,run.csv,\n1,4,,the fan broke\n2,5,,\n");
+        std::fs::write(folder.path().join("run.csv"), "vx,vy,force\n1,2,3\n").unwrap();
+        let items = read_items(&path, &definition()).unwrap();
+        assert!(matches!(&items[&0], ItemLine::Rows(_, Some(set)) if set == &[3.5]));
+        assert_eq!(items[&1], ItemLine::Failed("the fan broke".into()));
+        assert_eq!(items.len(), 2);
+    }
+
+    #[test]
+    fn tables_that_say_nothing_or_too_much_are_refused() {
+        assert!(refusal("vx,vy,force\n1,2,3\n").contains("no column `item`"));
+        assert!(refusal("item,vx,vy,force\n0.5,1,2,3\n").contains("line 2"));
+        assert!(refusal("item,file\n0,\n").contains("nothing is filled in"));
+        assert!(refusal("item,failed\n0,a\n0,b\n").contains("a second time"));
+        assert!(refusal("item,file\n0,nowhere.csv\n").contains("nowhere.csv"));
+    }
 }

@@ -224,3 +224,14 @@ fn plain(name: &str) -> String {
     let keep = |c: char| if c.is_alphanumeric() { c } else { '-' };
     name.chars().map(keep).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_studies_become_names_of_files() {
+        assert_eq!(plain("two days/../etc"), "two-days----etc");
+        assert_eq!(plain("Übung 7"), "Übung-7");
+    }
+}

@@ -49,7 +49,7 @@ fn new_study() -> Study {
 }
 
 fn create(store: Box<dyn Store>) -> StoredStudy {
-    StoredStudy::create(store, "tunnel", definition(), new_study(), "ada").unwrap()
+    StoredStudy::create(store, "tunnel", definition(), &new_study(), "ada").unwrap()
 }
 
 /// Three rounds, told item by item; `between` is called after every step and may reopen the study.
@@ -103,6 +103,91 @@ fn a_study_that_is_opened_anew_after_every_step_ends_the_same() {
     let truth = 30.0 + 0.4 * 2.5 - 0.2 * (1.0 - 3.0);
     let one = model.predict(&[2.5, 1.0, 3.0]).unwrap()[0];
     assert!((one.mean - truth).abs() < 0.2, "{one:?} {truth}");
+}
+
+/// A state is kept after every single entry: whatever the moment, it is the state of the log.
+#[test]
+fn a_state_that_is_kept_at_any_moment_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let whole = campaign(create(open(&path("a.db")).unwrap()), &mut |study| study);
+    let file = path("b.db");
+    let first = create(open(&file).unwrap()).keeping_state_after(0);
+    let kept = campaign(first, &mut |study| {
+        drop(study);
+        let store = open(&file).unwrap();
+        let study = StoredStudy::open(store, "tunnel", "ada", &Registry::new()).unwrap();
+        study.keeping_state_after(0)
+    });
+    assert_eq!(prediction(&whole), prediction(&kept));
+    assert_eq!(whole.batches().len(), kept.batches().len());
+}
+
+/// Rows that workers tell in another order than they were planned in make the same model, bit for bit.
+#[test]
+fn the_order_of_telling_changes_nothing() {
+    let told = |backwards: bool| {
+        let mut study = create(Box::new(Memory::new()));
+        study
+            .tell_target("tomorrow", &rows(&[0.4, -0.2], 40, 900))
+            .unwrap();
+        for _ in 0..3 {
+            let mut items = study.ask(&AskOptions::budget(200)).unwrap().plan.items;
+            if backwards {
+                items.reverse();
+            }
+            for item in items {
+                let measured = rows(&item.task, item.n, item.id);
+                study.tell(item.id, None, &measured).unwrap();
+            }
+        }
+        prediction(&study)
+    };
+    assert_eq!(told(false), told(true));
+}
+
+#[test]
+fn an_outlook_speaks_in_the_units_of_the_study() {
+    let study = campaign(create(Box::new(Memory::new())), &mut |study| study);
+    let request = taskscout::study::ForecastRequest::further(&[100, 400]);
+    let outlook = study.outlook(&request).unwrap();
+    let target = &outlook.targets[0];
+    assert_eq!(
+        (target.name.as_str(), target.further.len()),
+        ("tomorrow", 2)
+    );
+    // The labels have a noise of 0.2; the error without noise is below it, and falls.
+    let errors = [
+        target.now,
+        target.further[0].design,
+        target.further[1].design,
+    ];
+    assert!(errors[0].mean < 0.2 && errors[0].mean > 1e-4, "{errors:?}");
+    assert!(
+        errors.windows(2).all(|pair| pair[1].mean < pair[0].mean),
+        "{errors:?}"
+    );
+    let text = outlook.to_text();
+    assert!(
+        text.contains("units of force") && text.contains("100  samples"),
+        "{text}"
+    );
+    assert!(outlook.to_svg().unwrap().contains("tomorrow"));
+}
+
+#[test]
+fn the_same_key_gives_the_same_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db").display().to_string();
+    let mut study = create(open(&path).unwrap());
+    let monday = AskOptions::budget(200).with_key("monday");
+    let first = study.ask(&monday).unwrap();
+    let mut other =
+        StoredStudy::open(open(&path).unwrap(), "tunnel", "bob", &Registry::new()).unwrap();
+    let again = other.ask(&monday).unwrap();
+    assert!(again.already && !first.already);
+    assert_eq!(first.plan, again.plan);
+    assert_eq!(study.study().rounds(), 1);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 mod new;
 pub(crate) mod options;
-mod words;
 
 use std::path::Path;
 
@@ -13,8 +12,8 @@ use taskscout::task::Task;
 use taskscout_lab::parts::with_networks;
 use taskscout_store::Store;
 use taskscout_studies::{
-    AskOptions, ItemOutcome, RowFormat, StoredStudy, TargetSettings, WorkOptions, achieved,
-    default_author, read_rows,
+    AskOptions, ItemOutcome, RowFormat, StoredStudy, TargetSettings, WorkOptions, default_author,
+    read_rows, words,
 };
 use taskscout_worlds::program::Program;
 
@@ -25,6 +24,7 @@ use crate::output::{print, show, tell};
 
 /// Does what is asked of a study.
 pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
+    crate::interrupt::survive_full_files();
     let registry = with_networks(registry)?;
     let desk = Desk {
         place: &args.place,
@@ -88,7 +88,7 @@ impl Desk<'_> {
         let name = self.place.study.clone().or(settings.name);
         let name = name.unwrap_or_else(|| "study".into());
         let store = taskscout_studies::open_store(&self.place.store, true)?;
-        let mut study = StoredStudy::create(store, &name, definition, study, &self.author())?;
+        let mut study = StoredStudy::create(store, &name, definition, &study, &self.author())?;
         let status = study.status()?;
         self.say(&status, &words::begun(&status, &study, &self.place.store))
     }
@@ -99,8 +99,8 @@ impl Desk<'_> {
     }
 
     fn recover(&self, to: &Path) -> Result<()> {
-        let text = taskscout_studies::recover(&self.place.store, to)?;
-        show(&text)
+        let recovery = taskscout_studies::recover(&self.place.store, to)?;
+        self.say(&recovery, &recovery.to_text())
     }
 
     fn target(&self, options: &TargetOptions) -> Result<()> {
@@ -136,6 +136,7 @@ impl Desk<'_> {
         let asked = study.ask(&AskOptions {
             budget: options.budget,
             collection: (changed != *own).then_some(changed),
+            key: options.key.clone(),
         })?;
         if let Some(path) = &options.out {
             study.write_checklist(&asked.plan, path)?;
@@ -158,7 +159,7 @@ impl Desk<'_> {
                 "`{what}` is no item: give its number as the plan has it, then the file of its rows"
             ))
         })?;
-        let task = achieved(&study.item(item)?.item.task, set.cloned());
+        let task = study.achieved(item, set.cloned())?;
         let rows = read_rows(file, study.definition())?;
         let receipt = study.tell(item, task.as_ref(), &rows)?;
         self.say(&receipt, &words::receipt(&receipt, study.item(item).ok()))

@@ -87,7 +87,7 @@ pub(crate) enum StudyCommand {
         /// The item; the first that nobody measures if not given
         item: Option<u64>,
         /// How long it is yours: 90s, 30m, 2h
-        #[arg(long = "for", value_name = "TIME", default_value = "2h", value_parser = duration)]
+        #[arg(long = "for", value_name = "TIME", default_value = "2h", value_parser = taskscout_studies::time::duration)]
         lasting: std::time::Duration,
     },
     /// Tell what was measured: `tell ITEM FILE`, or `tell FILE` with a column `item`, or a filled-in checklist
@@ -229,6 +229,9 @@ pub(crate) struct AskArgs {
     pub(crate) budget: usize,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+    /// A name for this plan: asked again under the same name, the same plan comes back, and nothing is planned twice
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) key: Option<String>,
     /// Write the plan as a table to fill in
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -269,7 +272,7 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required = true, allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,
     /// Time for an answer, after which the program is ended and the item is free again: 90s, 30m, 2h
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = taskscout_studies::time::duration)]
     pub(crate) timeout: std::time::Duration,
     /// Ask for a plan of this budget whenever nothing is open
     #[arg(long, value_name = "N", requires = "rounds")]
@@ -283,22 +286,4 @@ pub(crate) struct WorkArgs {
     /// How often an item is tried again
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) retries: usize,
-}
-
-/// A time such as 90s, 30m or 2h.
-fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let seconds = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return Err("give a number with s, m, h or d".into()),
-    };
-    match digits.parse::<f64>() {
-        Ok(number) if number > 0.0 && number * seconds < 1e9 => {
-            Ok(std::time::Duration::from_secs_f64(number * seconds))
-        }
-        _ => Err("give a positive number with s, m, h or d, for instance 30m".into()),
-    }
 }

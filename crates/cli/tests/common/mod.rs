@@ -8,8 +8,11 @@
 )]
 
 mod answer;
+#[path = "../../../store/tests/common/cluster.rs"]
+pub(crate) mod cluster;
 mod run;
 mod scratch;
+pub(crate) mod tunnel;
 
 pub(crate) use answer::{failed, misused, refused, stderr, stdout, succeeded};
 pub(crate) use run::{names, results, summary, timeless};

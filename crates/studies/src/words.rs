@@ -1,4 +1,4 @@
-//! What `taskscout study` says.
+//! What people read after each change of a study: short lines, with what to do next.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,17 +6,23 @@ use std::time::Duration;
 use taskscout::study::{Progress, TrackedItem};
 use taskscout_lab::plan::aligned;
 use taskscout_models::SavedModel;
-use taskscout_studies::time::minute;
-use taskscout_studies::{
-    Asked, Batch, ItemOutcome, Line, Receipt, Status, StoredStudy, StudyHead, WorkEvent, Worked,
-};
 
-pub(super) fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
-    let names = |columns: &[taskscout_studies::Column]| {
-        let labels: Vec<String> = columns
-            .iter()
-            .map(taskscout_studies::Column::label)
-            .collect();
+use crate::asking::Asked;
+use crate::changes::Receipt;
+use crate::checklist::ItemOutcome;
+use crate::definition::Column;
+use crate::place::StudyHead;
+use crate::state::{Batch, Line};
+use crate::status::Status;
+use crate::stored::StoredStudy;
+use crate::time::minute;
+use crate::worker::{WorkEvent, Worked};
+
+/// A study that just began.
+#[must_use]
+pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
+    let names = |columns: &[Column]| {
+        let labels: Vec<String> = columns.iter().map(Column::label).collect();
         labels.join(", ")
     };
     let definition = study.definition();
@@ -35,7 +41,9 @@ pub(super) fn begun(status: &Status, study: &StoredStudy, store: &str) -> String
     )
 }
 
-pub(super) fn list(heads: &[StudyHead]) -> String {
+/// The studies of a store.
+#[must_use]
+pub fn list(heads: &[StudyHead]) -> String {
     let mut lines = vec![
         ["entries", "study", "last change (UTC)"]
             .map(str::to_owned)
@@ -51,7 +59,9 @@ pub(super) fn list(heads: &[StudyHead]) -> String {
     aligned(&lines)
 }
 
-pub(super) fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
+/// Rows that were told, and what is missing of their item.
+#[must_use]
+pub fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
     let Batch {
         id,
         of,
@@ -76,8 +86,13 @@ pub(super) fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
     format!("{rows} rows of {of} taken as batch {id}{rest}\n")
 }
 
-pub(super) fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> String {
+/// A plan, as a checklist and with what to know of it.
+#[must_use]
+pub fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> String {
     let mut text = checklist.to_owned();
+    if asked.already {
+        text += "this plan was made before under the same key: nothing changed\n";
+    }
     if let Some(behind) = asked.behind {
         text += &format!(
             "note: another process trains, so the plan was made with the last model, {behind} entries behind\n"
@@ -99,7 +114,9 @@ pub(super) fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> Strin
     text
 }
 
-pub(super) fn outcome(item: u64, outcome: &ItemOutcome, study: &StoredStudy) -> String {
+/// What became of an item of a table.
+#[must_use]
+pub fn outcome(item: u64, outcome: &ItemOutcome, study: &StoredStudy) -> String {
     match outcome {
         ItemOutcome::Taken(taken) => receipt(taken, study.item(item).ok()),
         ItemOutcome::GivenUp(reason) => format!("item {item} given up: {reason}\n"),
@@ -107,7 +124,9 @@ pub(super) fn outcome(item: u64, outcome: &ItemOutcome, study: &StoredStudy) -> 
     }
 }
 
-pub(super) fn started(started: Option<&TrackedItem>, lasting: Duration) -> String {
+/// An item that somebody measures from now on.
+#[must_use]
+pub fn started(started: Option<&TrackedItem>, lasting: Duration) -> String {
     match started {
         None => "nothing is open that nobody measures: ask for a plan\n".into(),
         Some(tracked) => format!(
@@ -121,14 +140,18 @@ pub(super) fn started(started: Option<&TrackedItem>, lasting: Duration) -> Strin
     }
 }
 
-pub(super) fn failed(item: u64, retry: bool) -> String {
+/// An item that was given up or back.
+#[must_use]
+pub fn failed(item: u64, retry: bool) -> String {
     match retry {
         true => format!("item {item} is free again\n"),
         false => format!("item {item} is given up\n"),
     }
 }
 
-pub(super) fn retracted(batches: &[Batch]) -> String {
+/// Batches that were retracted.
+#[must_use]
+pub fn retracted(batches: &[Batch]) -> String {
     let line = |batch: &Batch| {
         format!(
             "batch {} ({} rows of {}) retracted\n",
@@ -138,14 +161,18 @@ pub(super) fn retracted(batches: &[Batch]) -> String {
     batches.iter().map(line).collect()
 }
 
-pub(super) fn undone(line: &Line) -> String {
+/// A change that was taken back.
+#[must_use]
+pub fn undone(line: &Line) -> String {
     format!(
         "taken back: {} (entry {}, by {})\n",
         line.what, line.version, line.author
     )
 }
 
-pub(super) fn batches(batches: &[Batch]) -> String {
+/// The batches as a table.
+#[must_use]
+pub fn batches(batches: &[Batch]) -> String {
     let head = ["rows", "batch", "of", "told (UTC)", "by", "file"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     lines.extend(batches.iter().map(|batch| {
@@ -161,7 +188,9 @@ pub(super) fn batches(batches: &[Batch]) -> String {
     aligned(&lines)
 }
 
-pub(super) fn history(history: &[Line]) -> String {
+/// The history as a table.
+#[must_use]
+pub fn history(history: &[Line]) -> String {
     let mut lines = vec![
         ["entry", "time (UTC)", "by", "what"]
             .map(str::to_owned)
@@ -179,7 +208,9 @@ pub(super) fn history(history: &[Line]) -> String {
     aligned(&lines)
 }
 
-pub(super) fn saved(model: &SavedModel, out: &Path) -> String {
+/// A model that was written to a file.
+#[must_use]
+pub fn saved(model: &SavedModel, out: &Path) -> String {
     let provenance = model.provenance();
     format!(
         "{} written: target {}, {}\nuse it with `taskscout predict {} --inputs FILE`\n",
@@ -190,7 +221,9 @@ pub(super) fn saved(model: &SavedModel, out: &Path) -> String {
     )
 }
 
-pub(super) fn work(event: &WorkEvent) -> String {
+/// What a worker just did.
+#[must_use]
+pub fn work(event: &WorkEvent) -> String {
     match event {
         WorkEvent::Asked(items) => format!("asked: {items} items to measure"),
         WorkEvent::Started(item) => format!("item {item}: measuring"),
@@ -204,7 +237,9 @@ pub(super) fn work(event: &WorkEvent) -> String {
     }
 }
 
-pub(super) fn worked(worked: &Worked) -> String {
+/// What a worker did in all.
+#[must_use]
+pub fn worked(worked: &Worked) -> String {
     format!(
         "{} items measured, {} rows told, {} attempts failed\n",
         worked.told, worked.rows, worked.failed
