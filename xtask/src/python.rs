@@ -1,7 +1,7 @@
 //! `cargo xtask bench`, and the Python environments that benchmarks and tests compare themselves in.
 //!
 //! Environments lie in the target folder: `bench-venv` holds numpy, cvxpy with its solver
-//! Clarabel, PyTorch and pandas; `test-venv` holds numpy and onnxruntime. They are made on first use and
+//! Clarabel, PyTorch, pandas and Optuna; `test-venv` holds numpy and onnxruntime. They are made on first use and
 //! kept. One that lacks a package is completed; a broken one (a lost network, an interrupted run)
 //! is made anew.
 
@@ -26,7 +26,9 @@ pub(crate) struct Environment {
 /// What the benchmarks compare with.
 pub(crate) const BENCH: Environment = Environment {
     folder: "bench-venv",
-    packages: &["numpy", "cvxpy", "clarabel", "torch", "pandas"],
+    packages: &[
+        "numpy", "cvxpy", "clarabel", "torch", "pandas", "optuna", "psycopg",
+    ],
     variable: "TASKSCOUT_BENCH_PYTHON",
     otherwise: "run `cargo bench`",
 };
@@ -40,10 +42,11 @@ pub(crate) const TEST: Environment = Environment {
 };
 
 /// Packages of the workspace that have benchmarks.
-const BENCHED: [&str; 4] = [
+const BENCHED: [&str; 5] = [
     "taskscout",
     "taskscout-neural",
     "taskscout-logs",
+    "taskscout-studies",
     "taskscout-worlds",
 ];
 
