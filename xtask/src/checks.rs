@@ -6,6 +6,7 @@ use std::process::Command;
 use crate::architecture;
 use crate::hygiene;
 use crate::links;
+use crate::package;
 use crate::postgres;
 use crate::python;
 use crate::steps::{Failure, Step, run};
@@ -21,6 +22,7 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
         Step::new("documentation", || documentation(workspace)),
         Step::new("tests", || tests(workspace)),
         Step::new("documentation tests", || doc_tests(workspace)),
+        Step::new("Python package", || package::test(workspace)),
         Step::new("experiment files", || experiments(workspace)),
         Step::new("tracked files", || hygiene::tracked_files(workspace.root())),
     ]
@@ -74,17 +76,13 @@ fn documentation(workspace: &Workspace) -> Outcome {
 /// to compare with where one can be made, and PostgreSQL where it can be installed.
 fn tests(workspace: &Workspace) -> Outcome {
     let mut remarks = Vec::new();
-    let python = match std::env::var_os(python::TEST.variable) {
-        Some(given) => Some(PathBuf::from(given)),
-        None => python::TEST.interpreter(workspace).map_or_else(
-            |failure| {
-                let reason = failure.to_string().replace('\n', ";");
-                remarks.push(format!("without onnxruntime: {reason}"));
-                None
-            },
-            Some,
-        ),
-    };
+    let python = python::TEST.given_or_made(workspace).map_or_else(
+        |reason| {
+            remarks.push(format!("without onnxruntime: {reason}"));
+            None
+        },
+        Some,
+    );
     if let Err(reason) = postgres::provide() {
         remarks.push(format!("WITHOUT PostgreSQL: {reason}"));
     }
@@ -149,10 +147,16 @@ fn experiments(workspace: &Workspace) -> Outcome {
 ///
 /// `cargo run` would choose other features of the dependencies than a build of the whole workspace
 /// with its tests does, and compile them all once more.
-fn taskscout_binary(workspace: &Workspace) -> Result<PathBuf, Failure> {
-    run(&mut workspace.cargo(&["build", "--workspace", "--bins", "--tests"]))?;
+pub(crate) fn taskscout_binary(workspace: &Workspace) -> Result<PathBuf, Failure> {
+    build(workspace)?;
     let sibling = format!("taskscout{}", std::env::consts::EXE_SUFFIX);
     Ok(std::env::current_exe()?.with_file_name(sibling))
+}
+
+/// Everything of the workspace, with the features that its tests are built with.
+pub(crate) fn build(workspace: &Workspace) -> Result<(), Failure> {
+    let arguments = ["build", "--workspace", "--lib", "--bins", "--tests"];
+    run(&mut workspace.cargo(&arguments))
 }
 
 fn accept(taskscout: &Path, file: &Path) -> Result<(), Failure> {

@@ -4,6 +4,7 @@
 //! cargo xtask            lists the tasks
 //! cargo xtask test       every check a change has to pass
 //! cargo xtask test-burn  the optional feature that builds Burn
+//! cargo xtask wheel      the Python package, built and tried in a new environment
 //! cargo xtask bench      the benchmarks, side by side with numpy, cvxpy and PyTorch
 //! ```
 //!
@@ -14,6 +15,7 @@ mod architecture;
 mod checks;
 mod hygiene;
 mod links;
+mod package;
 mod postgres;
 mod python;
 mod steps;
@@ -50,6 +52,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Help => print!("{}", tasks::help()),
         Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
         Task::TestBurn => steps::run_all(&checks::burn(&workspace), &mut std::io::stdout())?,
+        Task::Wheel => steps::run_all(&package::wheel(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
         Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),
     }

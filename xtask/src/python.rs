@@ -1,8 +1,9 @@
 //! `cargo xtask bench`, and the Python environments that benchmarks and tests compare themselves in.
 //!
 //! Environments lie in the target folder: `bench-venv` holds numpy, cvxpy with its solver
-//! Clarabel, PyTorch, pandas and Optuna; `test-venv` holds numpy and onnxruntime. They are made on first use and
-//! kept. One that lacks a package is completed; a broken one (a lost network, an interrupted run)
+//! Clarabel, PyTorch, pandas and Optuna; `test-venv` holds numpy, onnxruntime, and what the Python package is
+//! tested with. They are made on first use and kept. One that lacks a package is completed; a broken one (a lost
+//! network, an interrupted run)
 //! is made anew.
 
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::workspace::Workspace;
 #[derive(Debug)]
 pub(crate) struct Environment {
     folder: &'static str,
-    /// Modules to import, by the names that `pip` knows too.
+    /// Modules to import, by the names that `pip` knows too unless [`package`] says otherwise.
     packages: &'static [&'static str],
     /// The variable that names its interpreter.
     pub(crate) variable: &'static str,
@@ -36,7 +37,19 @@ pub(crate) const BENCH: Environment = Environment {
 /// What the tests compare with.
 pub(crate) const TEST: Environment = Environment {
     folder: "test-venv",
-    packages: &["numpy", "onnxruntime"],
+    packages: &[
+        "numpy",
+        "onnxruntime",
+        "maturin",
+        "pytest",
+        "mypy",
+        "ruff",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "sklearn",
+        "tqdm",
+    ],
     variable: "TASKSCOUT_TEST_PYTHON",
     otherwise: "run `cargo test`",
 };
@@ -82,13 +95,23 @@ impl Environment {
         Err(Failure::new(format!("{place} does not work")).with_remedy("delete it and try again"))
     }
 
+    /// The interpreter that the variable names, or that of the environment; else why there is none.
+    pub(crate) fn given_or_made(&self, workspace: &Workspace) -> Result<PathBuf, String> {
+        match std::env::var_os(self.variable) {
+            Some(given) => Ok(PathBuf::from(given)),
+            None => self
+                .interpreter(workspace)
+                .map_err(|failure| failure.to_string().replace('\n', ";")),
+        }
+    }
+
     /// Installs the packages that are not there yet.
     fn install(&self, interpreter: &Path) -> Result<(), Failure> {
         let mut install = Command::new(interpreter);
         install.args(["-m", "pip", "install", "--quiet"]);
         install
             .arg("--disable-pip-version-check")
-            .args(self.packages);
+            .args(self.packages.iter().map(|module| package(module)));
         run(install.stdout(Stdio::null())).map_err(|failure| {
             failure.with_remedy(format!(
                 "check the network, or set {} to a Python that has {} and {}",
@@ -100,8 +123,16 @@ impl Environment {
     }
 }
 
+/// The package that has a module.
+fn package(module: &str) -> &str {
+    match module {
+        "sklearn" => "scikit-learn",
+        other => other,
+    }
+}
+
 /// An empty environment, in place of whatever the folder holds.
-fn make(folder: &Path) -> Result<(), Failure> {
+pub(crate) fn make(folder: &Path) -> Result<(), Failure> {
     let base = if cfg!(windows) { "python" } else { "python3" };
     let mut make = Command::new(base);
     make.args(["-m", "venv", "--clear"]).arg(folder);
@@ -111,7 +142,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Where a virtual environment keeps its interpreter.
-fn interpreter_in(folder: &Path) -> PathBuf {
+pub(crate) fn interpreter_in(folder: &Path) -> PathBuf {
     if cfg!(windows) {
         folder.join("Scripts").join("python.exe")
     } else {

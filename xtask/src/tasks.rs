@@ -9,6 +9,8 @@ pub(crate) enum Task {
     Test,
     /// Run the tests of networks that Burn differentiates.
     TestBurn,
+    /// Build the Python package and try it.
+    Wheel,
     /// Run the benchmarks.
     Bench,
     /// Make the Python environment of the benchmarks and print its interpreter.
@@ -16,7 +18,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its name and one line of help, in the order of the help page.
-const TASKS: [(&str, Task, &str); 5] = [
+const TASKS: [(&str, Task, &str); 6] = [
     (
         "test",
         Task::Test,
@@ -26,6 +28,11 @@ const TASKS: [(&str, Task, &str); 5] = [
         "test-burn",
         Task::TestBurn,
         "lints and tests of the feature `burn`, which takes long to build and is off by default",
+    ),
+    (
+        "wheel",
+        Task::Wheel,
+        "build the Python package, install it into a new environment and run the lines of the README",
     ),
     (
         "bench",
@@ -136,7 +143,7 @@ mod tests {
     fn a_far_word_gets_the_whole_list() {
         let message = parsed("deploy").unwrap_err();
         assert!(
-            message.contains("the tasks are test, test-burn, bench"),
+            message.contains("the tasks are test, test-burn, wheel, bench"),
             "{message}"
         );
     }

@@ -177,6 +177,47 @@ impl Statistics {
         Ok(())
     }
 
+    /// Adds feature rows that somebody else holds, row-major, without copying them; all of them or none.
+    ///
+    /// ```
+    /// use taskscout::data::Statistics;
+    /// let mut statistics = Statistics::new(2, 1);
+    /// statistics.accumulate_slices(&[1.0, 0.0, 1.0, 2.0], &[3.0, 5.0])?;
+    /// assert_eq!(statistics.gram(), &[2.0, 2.0, 4.0]);
+    /// assert!(statistics.accumulate_slices(&[1.0, f64::NAN], &[3.0]).is_err());
+    /// assert_eq!(statistics.count(), 2);
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Another number of values than whole rows of these statistics have, a value that is not finite, named by row and
+    /// column, or values whose squares are too large to add up.
+    pub fn accumulate_slices(&mut self, inputs: &[f64], outputs: &[f64]) -> Result<()> {
+        let (d, m) = (self.dim, self.outputs());
+        let rows = outputs.len() / m.max(1);
+        Error::check_length("the outputs", rows * m, outputs.len())?;
+        Error::check_length("the feature rows", rows * d, inputs.len())?;
+        // A value that is not finite shows in the sums, which are few: only then are the rows looked at.
+        let before = self.clone();
+        self.add_rows(inputs, outputs);
+        if self.is_finite() {
+            return Ok(());
+        }
+        *self = before;
+        Error::check_finite(inputs, |i| format!("row {}, input {}", i / d, i % d))?;
+        Error::check_finite(outputs, |i| format!("row {}, output {}", i / m, i % m))?;
+        Err(Error::numerical(
+            "adding up squares of the rows",
+            "some values are too large, so rescale the columns",
+        ))
+    }
+
+    fn is_finite(&self) -> bool {
+        let sums = [&self.gram, &self.moments, &self.squares];
+        sums.iter()
+            .all(|values| values.iter().all(|value| value.is_finite()))
+    }
+
     /// Adds rows whose shape is known to fit.
     pub(crate) fn add_rows(&mut self, inputs: &[f64], outputs: &[f64]) {
         let (d, m) = (self.dim, self.outputs());

@@ -1,0 +1,33 @@
+//! Errors as the package's own exceptions, with the sentence that Rust said.
+
+use pyo3::PyErr;
+use taskscout_studies::Error;
+
+pyo3::import_exception!(taskscout.errors, InputError);
+pyo3::import_exception!(taskscout.errors, OperationError);
+
+/// A result of what may be bad input.
+pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Bad input is a `ValueError` too, whatever else went wrong a `RuntimeError`.
+pub(crate) fn raised(error: Error) -> PyErr {
+    match error {
+        Error::Failure(_) | Error::Closed => OperationError::new_err(error.to_string()),
+        _ => InputError::new_err(error.to_string()),
+    }
+}
+
+/// A value as JSON text.
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::Failure(error.to_string()))
+}
+
+/// A value from JSON text.
+pub(crate) fn of_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        // Where in the text it is does not help somebody who never saw the text.
+        let message = error.to_string();
+        let words = message.split(" at line ").next().unwrap_or(&message);
+        Error::Input(format!("the settings of the study do not fit: {words}"))
+    })
+}

@@ -1,0 +1,49 @@
+"""taskscout: which tasks should I collect data from next, so that a shared representation works on mine?
+
+>>> import taskscout as ts
+>>> study = ts.create_study(
+...     space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["tomorrow"]
+... )
+>>> study.ask(40).budget
+40
+"""
+
+from ._design import Design, PlannedTask, optimal_design
+from ._model import Model, load_model
+from ._native import __version__
+from ._records import Batch, Event, Forecast, ForecastPoint, Interval, Item, Plan, Receipt, Status
+from ._spaces import Ball, Box, Candidates, Column, Target
+from ._statistics import Statistics
+from ._study import Study, create_study, list_studies, load_study
+from .errors import InputError, OperationError, TaskscoutError
+
+__all__ = [
+    "Ball",
+    "Batch",
+    "Box",
+    "Candidates",
+    "Column",
+    "Design",
+    "Event",
+    "Forecast",
+    "ForecastPoint",
+    "InputError",
+    "Interval",
+    "Item",
+    "Model",
+    "OperationError",
+    "Plan",
+    "PlannedTask",
+    "Receipt",
+    "Statistics",
+    "Status",
+    "Study",
+    "Target",
+    "TaskscoutError",
+    "__version__",
+    "create_study",
+    "list_studies",
+    "load_model",
+    "load_study",
+    "optimal_design",
+]
