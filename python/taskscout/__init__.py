@@ -8,6 +8,8 @@
 40
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._design import Design, PlannedTask, optimal_design
 from ._model import Model, load_model
 from ._native import __version__
@@ -16,6 +18,9 @@ from ._spaces import Ball, Box, Candidates, Column, Target
 from ._statistics import Statistics
 from ._study import Study, create_study, list_studies, load_study
 from .errors import InputError, OperationError, TaskscoutError
+
+if TYPE_CHECKING:
+    from .estimators import PartialPooling, SharedRepresentation
 
 __all__ = [
     "Ball",
@@ -32,9 +37,11 @@ __all__ = [
     "Item",
     "Model",
     "OperationError",
+    "PartialPooling",
     "Plan",
     "PlannedTask",
     "Receipt",
+    "SharedRepresentation",
     "Statistics",
     "Status",
     "Study",
@@ -47,3 +54,12 @@ __all__ = [
     "load_study",
     "optimal_design",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators need scikit-learn, so they are imported where they are used."""
+    if name in ("PartialPooling", "SharedRepresentation"):
+        from . import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -47,7 +47,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Option<String>, Failure> {
     Ok(None)
 }
 
-/// Copies the built library to where the package looks for it.
+/// Puts the built library where the package looks for it.
 fn place_library(workspace: &Workspace) -> Result<(), Failure> {
     let name = format!(
         "{}_native{}",
@@ -60,10 +60,13 @@ fn place_library(workspace: &Workspace) -> Result<(), Failure> {
         .join(FOLDER)
         .join("taskscout")
         .join(LIBRARY);
-    // A library that a running program has loaded must not be written into.
-    let beside = place.with_extension("new");
-    fs::copy(&built, &beside)?;
-    fs::rename(&beside, &place)?;
+    if place.exists() {
+        fs::remove_file(&place)?;
+    }
+    // It is large, and a second name for it takes no space.
+    if fs::hard_link(&built, &place).is_err() {
+        fs::copy(&built, &place)?;
+    }
     Ok(())
 }
 

@@ -28,6 +28,6 @@ pub(crate) fn of_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
         // Where in the text it is does not help somebody who never saw the text.
         let message = error.to_string();
         let words = message.split(" at line ").next().unwrap_or(&message);
-        Error::Input(format!("the settings of the study do not fit: {words}"))
+        Error::Input(format!("a setting does not fit: {words}"))
     })
 }

@@ -111,7 +111,7 @@ pub(crate) fn fit_shared<'py>(
 }
 
 /// Functions of tasks that are drawn towards what all have in common: coefficients (tasks × outputs × features), and
-/// those that a new task is expected to have (outputs × features).
+/// those that a new task is expected to have (outputs × features). The first feature is the constant.
 #[pyfunction]
 pub(crate) fn fit_pooled<'py>(
     py: Python<'py>,
@@ -127,6 +127,7 @@ pub(crate) fn fit_pooled<'py>(
         // Families are fitted for the sake of a target: one of which nothing is known stands for tasks to come.
         data.add_target("a new task", vec![1.0])?;
         let trainer = PartialPooling {
+            groups: if d > 1 { vec![1, d - 1] } else { vec![1] },
             effective_rows,
             ..PartialPooling::default()
         };
