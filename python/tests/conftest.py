@@ -16,6 +16,8 @@ import pytest
 import taskscout as ts
 
 ROOT = Path(__file__).resolve().parents[2]
+#: For processes of the tests' own: the package that is tested, wherever it is.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ts.__file__).resolve().parents[1])}
 INPUTS = ["vx", "vy", "pwm"]
 
 

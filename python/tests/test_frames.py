@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import collect
+from conftest import ENVIRONMENT, collect
 
 import taskscout as ts
 
@@ -79,4 +79,4 @@ def test_no_library_of_frames_is_imported() -> None:
         "import sys, taskscout; "
         "sys.exit(any(name in sys.modules for name in ('pandas', 'polars', 'pyarrow', 'sklearn', 'tqdm')))"
     )
-    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT).returncode == 0

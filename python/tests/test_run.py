@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, collect, new_study
+from conftest import ENVIRONMENT, collect, new_study
 
 import taskscout as ts
 
@@ -229,8 +229,7 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_a_run_and_what_came_stays(tmp_path: Path, kind: str) -> None:
     store = str(tmp_path / "tunnel.db")
     line = [sys.executable, "-c", INTERRUPTED, store, str(Path(__file__).parent), kind]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "measuring\n"
         time.sleep(0.5)
