@@ -10,6 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import gym
 from ._design import Design, PlannedTask, optimal_design
 from ._model import Model, load_model
 from ._native import __version__
@@ -49,6 +50,7 @@ __all__ = [
     "TaskscoutError",
     "__version__",
     "create_study",
+    "gym",
     "list_studies",
     "load_model",
     "load_study",

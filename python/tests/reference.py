@@ -34,6 +34,7 @@ SECTIONS = {
     "Designs": ["optimal_design", "Design", "PlannedTask"],
     "Statistics": ["Statistics"],
     "Estimators": ["SharedRepresentation", "PartialPooling"],
+    "Gymnasium": ["gym.collect", "gym.Collector", "gym.Step"],
     "Exceptions": ["TaskscoutError", "InputError", "OperationError"],
 }  # fmt: skip
 
@@ -96,7 +97,9 @@ def fields(kind: type) -> list[str]:
 
 def described(name: str) -> str:
     """One entry of the page."""
-    thing = getattr(ts, name)
+    thing: Any = ts
+    for part in name.split("."):
+        thing = getattr(thing, part)
     if not inspect.isclass(thing):
         return f"### {name}\n\n```text\n{signature(thing, 'ts.' + name)}\n```\n\n{prose(thing)}\n"
     call = signature(thing.__init__, f"ts.{name}") if name in MADE else f"ts.{name}"
@@ -117,7 +120,7 @@ def described(name: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    missing = set(ts.__all__) - {"__version__"} - {name for names in SECTIONS.values() for name in names}
+    missing = set(ts.__all__) - {"__version__", "gym"} - {name for names in SECTIONS.values() for name in names}
     assert not missing, f"these have no section: {missing}"
     text = [HEAD]
     for section, names in SECTIONS.items():

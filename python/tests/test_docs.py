@@ -41,6 +41,15 @@ def test_the_example_runs_twice(tmp_path: Path) -> None:
     assert (tmp_path / "tomorrow.safetensors").exists()
 
 
+def test_the_example_of_gymnasium_runs() -> None:
+    pytest.importorskip("gymnasium")
+    line = [sys.executable, str(ROOT / "python" / "examples" / "pendulum_gym.py"), "1"]
+    said = subprocess.run(line, capture_output=True, text=True, timeout=300, check=True, env=ENVIRONMENT).stdout
+    alone, passive, aware = (float(value) for value in said.splitlines()[1].split()[1:])
+    # Source rows help, whichever they are.
+    assert max(passive, aware) < alone
+
+
 def test_the_reference_is_that_of_the_docstrings() -> None:
     written = (ROOT / "docs" / "reference" / "python.md").read_text()
     assert written == page(), "run `python python/tests/reference.py > docs/reference/python.md`"

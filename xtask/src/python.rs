@@ -49,6 +49,7 @@ pub(crate) const TEST: Environment = Environment {
         "pyarrow",
         "sklearn",
         "tqdm",
+        "gymnasium",
     ],
     variable: "TASKSCOUT_TEST_PYTHON",
     otherwise: "run `cargo test`",

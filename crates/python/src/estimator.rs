@@ -18,6 +18,9 @@ type Shared<'py> = (
     Vec<f64>,
 );
 
+/// Coefficients of tasks (tasks × outputs × features), and those of a task to come (outputs × features).
+type Pooled<'py> = (Bound<'py, PyArray3<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// Rows of one task after the other.
 struct Rows<'a> {
     inputs: &'a [f64],
@@ -119,7 +122,7 @@ pub(crate) fn fit_pooled<'py>(
     outputs: PyReadonlyArray2<'py, f64>,
     sizes: Vec<usize>,
     effective_rows: f64,
-) -> PyResult<(Bound<'py, PyArray3<f64>>, Bound<'py, PyArray2<f64>>)> {
+) -> PyResult<Pooled<'py>> {
     let rows = rows(&inputs, &outputs, sizes)?;
     let (tasks, (d, m)) = (rows.sizes.len(), rows.dims);
     let fitted: Result<_> = py.detach(|| {

@@ -1,0 +1,147 @@
+"""Rows from environments of Gymnasium: what a policy sees and does, and what comes of it.
+
+A task is a set of parameters of the environment: its gravity, a mass, a wind. Rows are steps: inputs are the
+observation and the action, outputs the next observation, its change, or whatever you compute from a step. Needs an
+environment with the interface of Gymnasium; the library itself is not imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of an environment."""
+
+    observation: Array
+    """What was seen before."""
+    action: Array
+    """What was done; of discrete actions, 1 at the place of the one that was chosen."""
+    next: Array
+    """What was seen after."""
+    reward: float
+    """The reward."""
+    info: Mapping[str, Any]
+    """What the environment says beside."""
+
+
+#: `policy(observation, rng)`: an action.
+Policy: TypeAlias = Callable[[Any, np.random.Generator], Any]
+#: What the outputs of a row are.
+Label: TypeAlias = Literal["next", "difference"] | Callable[[Step], Any]
+
+
+@dataclass(frozen=True)
+class Collector:
+    """A function of `(task, n, seed)` for `Study.run`; made by `collect`.
+
+    It can be pickled where the functions in it can, so it works in other processes.
+    """
+
+    make: Callable[..., Any]
+    policy: Policy | None = None
+    through: Literal["factory", "options"] = "factory"
+    label: Label = "difference"
+    nominal: Callable[[Array, Array], Any] | None = None
+    noise: float = 0.0
+    episode: int = 200
+
+    def __call__(self, task: Mapping[str, float], n: int, seed: int) -> tuple[Array, Array]:
+        """Measures n steps of a task."""
+        rng = np.random.default_rng(seed)
+        environment = self.make(**task) if self.through == "factory" else self.make()
+        options = dict(task) if self.through == "options" else None
+        try:
+            environment.action_space.seed(int(rng.integers(2**31)))
+            inputs, outputs = [], []
+            observation, left = None, 0
+            start: int | None = int(rng.integers(2**31))
+            for _ in range(n):
+                if left == 0:
+                    observation, _info = environment.reset(seed=start, options=options)
+                    # The environment goes on with its own generator.
+                    start, left = None, self.episode
+                action = environment.action_space.sample() if self.policy is None else self.policy(observation, rng)
+                after, reward, terminated, truncated, info = environment.step(action)
+                step = Step(_flat(observation), _acted(environment, action), _flat(after), float(reward), info)
+                inputs.append(np.concatenate([step.observation, step.action]))
+                outputs.append(self._label(step))
+                observation, left = after, 0 if terminated or truncated else left - 1
+        finally:
+            environment.close()
+        labels = np.stack(outputs)
+        return np.stack(inputs), labels + self.noise * rng.normal(size=labels.shape)
+
+    def _label(self, step: Step) -> Array:
+        if callable(self.label):
+            return _flat(self.label(step))
+        base: Any = 0.0
+        if self.nominal is not None:
+            base = self.nominal(step.observation, step.action)
+        elif self.label == "difference":
+            base = step.observation
+        return np.asarray(step.next - np.asarray(base, dtype=float))
+
+    def columns(self, task: Mapping[str, float] | None = None) -> tuple[list[str], list[str]]:
+        """Names for the inputs and outputs of a study, from a single step of the default environment or of a task."""
+        if task is None and self.through == "factory":
+            task = {}
+        single = Collector(self.make, None, self.through, self.label, self.nominal, 0.0, 1)
+        x, y = single(task or {}, 1, 0)
+        environment = self.make(**(task or {})) if self.through == "factory" else self.make()
+        seen = len(_flat(environment.observation_space.sample()))
+        environment.close()
+        inputs = [f"observation{i}" for i in range(seen)] + [f"action{i}" for i in range(x.shape[1] - seen)]
+        return inputs, [f"output{i}" for i in range(y.shape[1])]
+
+
+def collect(
+    make: Callable[..., Any],
+    policy: Policy | None = None,
+    *,
+    through: Literal["factory", "options"] = "factory",
+    label: Label = "difference",
+    nominal: Callable[[Array, Array], Any] | None = None,
+    noise: float = 0.0,
+    episode: int = 200,
+) -> Collector:
+    """A function for `Study.run` that measures steps of an environment.
+
+    `make(**task)` makes an environment with the parameters of a task, or, with `through="options"`, `make()` makes one
+    that takes them in `reset(options=task)`. `policy(observation, rng)` chooses actions, at random if it is not given.
+    Outputs are the next observation, its change (`difference`), what a `nominal(observation, action)` model of it
+    leaves over, or a function of the `Step`. `noise` is added to them, as a sensor would. An episode ends after so many
+    steps, or when the environment says so.
+    """
+    if through not in ("factory", "options"):
+        raise InputError(f"through is {through!r}: use 'factory' or 'options'")
+    if not callable(label) and label not in ("next", "difference"):
+        raise InputError(f"label is {label!r}: use 'next', 'difference', or a function of a step")
+    if callable(label) and nominal is not None:
+        raise InputError("a label of your own and a nominal model are given: subtract the model in the label")
+    if episode < 1 or not noise >= 0.0:
+        raise InputError(f"episode is {episode} and noise is {noise}: give at least 1 and at least 0")
+    return Collector(make, policy, through, label, nominal, float(noise), int(episode))
+
+
+def _flat(values: Any) -> Array:
+    return np.asarray(values, dtype=float).ravel()
+
+
+def _acted(environment: Any, action: Any) -> Array:
+    """An action as numbers."""
+    choices = getattr(environment.action_space, "n", None)
+    if choices is None:
+        return _flat(action)
+    first = int(getattr(environment.action_space, "start", 0))
+    return np.asarray(np.arange(int(choices)) == int(action) - first, dtype=float)
