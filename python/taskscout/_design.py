@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._frames import Rows, column_names, matrix, numbers
+from ._frames import Rows, column_names, contiguous, matrix, numbers
 from ._records import html_table
 from .errors import InputError
 
@@ -135,7 +135,7 @@ def optimal_design(
             wanted,
             None if weights is None else _vector(weights, 0 if wanted is None else len(wanted), "weights"),
             None if cost_values is None else _vector(cost_values, len(rows), "cost"),
-            None if known is None else np.ascontiguousarray(known.T @ known),
+            None if known is None else contiguous(known.T @ known),
             json.dumps(options),
         )
     )
@@ -154,7 +154,7 @@ def _vector(values: Any, length: int, what: str) -> Array:
     array = numbers(values, what)
     if array.shape != (length,):
         raise InputError(f"{what} has the shape {array.shape}: give {length} numbers")
-    return np.ascontiguousarray(array)
+    return contiguous(array)
 
 
 def _design(said: dict[str, Any], count: int) -> Design:

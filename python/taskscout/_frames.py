@@ -77,6 +77,12 @@ def numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
         raise InputError(f"{what} is not made of numbers: {error}") from None
 
 
+def contiguous(array: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """An array as Rust reads it: row after row, aligned; the same one where it is so already."""
+    # What was sent by another process may begin in the middle of a word.
+    return np.require(array, dtype=np.float64, requirements=["C_CONTIGUOUS", "ALIGNED"])
+
+
 def matrix(values: Rows, names: Sequence[str], what: str) -> Matrix:
     """Rows of some named columns: by their names in a frame, in their order in an array."""
     if column_names(values) is not None:
@@ -94,7 +100,7 @@ def matrix(values: Rows, names: Sequence[str], what: str) -> Matrix:
     if array.shape[0] == 0:
         raise InputError(f"{what} has no rows: give at least one")
     check_finite(array, names, what)
-    return np.ascontiguousarray(array)
+    return contiguous(array)
 
 
 def check_finite(array: Matrix, names: Sequence[str], what: str) -> None:

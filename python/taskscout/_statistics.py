@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from ._frames import numbers
+from ._frames import contiguous, numbers
 from .errors import InputError
 
 Array = npt.NDArray[np.float64]
@@ -46,7 +46,7 @@ class Statistics:
             array = array[:, np.newaxis]
         if array.ndim != 2 or array.shape[1] != width:
             raise InputError(f"{what} has the shape {array.shape}: give an array of the shape (n, {width})")
-        return np.ascontiguousarray(array)
+        return contiguous(array)
 
     def merge(self, other: Statistics) -> Statistics:
         """Adds the statistics of other rows, and returns itself."""

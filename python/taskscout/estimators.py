@@ -21,6 +21,7 @@ except ImportError as error:
     raise ImportError("the estimators of taskscout need scikit-learn: install `scikit-learn`") from error
 
 from . import _native
+from ._frames import contiguous
 from .errors import InputError, OperationError
 
 Array = npt.NDArray[np.float64]
@@ -123,7 +124,7 @@ class SharedRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _O
         self.scale_, spread = _spread(inputs), _spread(labels)
         self.mean_ = X.mean(axis=0)
         order, sizes = _by_task(place)
-        rows = np.ascontiguousarray((inputs / self.scale_)[order]), np.ascontiguousarray((labels / spread)[order])
+        rows = contiguous((inputs / self.scale_)[order]), contiguous((labels / spread)[order])
         basis, heads, noise, self.spectrum_ = self._factors(*rows, sizes)
         self.components_ = basis.T
         self.noise_ = noise * spread**2
@@ -195,8 +196,8 @@ class PartialPooling(_OfTasks):
         order, sizes = _by_task(place)
         rows = np.column_stack([np.ones(len(X)), (X - mean) / scale])
         own, common = _native.fit_pooled(
-            np.ascontiguousarray(rows[order]),
-            np.ascontiguousarray(((y - middle) / spread)[order]),
+            contiguous(rows[order]),
+            contiguous(((y - middle) / spread)[order]),
             sizes,
             float(self.effective_rows),
         )

@@ -14,6 +14,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import taskscout as ts
+import taskscout.generator
 
 HEAD = """# Python package
 
@@ -35,11 +36,23 @@ SECTIONS = {
     "Statistics": ["Statistics"],
     "Estimators": ["SharedRepresentation", "PartialPooling"],
     "Gymnasium": ["gym.collect", "gym.Collector", "gym.Step"],
+    "Generator of the gest-api": ["generator.StudyGenerator"],
     "Exceptions": ["TaskscoutError", "InputError", "OperationError"],
 }  # fmt: skip
 
 #: Classes that users make.
-MADE = ("Box", "Ball", "Candidates", "Target", "Column", "Statistics", "SharedRepresentation", "PartialPooling")
+MADE = (
+    "Box",
+    "Ball",
+    "Candidates",
+    "Target",
+    "Column",
+    "Statistics",
+    "SharedRepresentation",
+    "PartialPooling",
+    "gym.Collector",
+    "generator.StudyGenerator",
+)
 
 TAIL = """
 ## Notes
@@ -66,7 +79,7 @@ def signature(thing: Any, name: str) -> str:
         stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
         text = f"{stars}{parameter.name}: {parameter.annotation}"
         if parameter.default is not parameter.empty:
-            default = "{}" if "factory" in repr(parameter.default) else repr(parameter.default)
+            default = "{}" if "<factory>" in repr(parameter.default) else repr(parameter.default)
             text += f" = {default}"
         shown.append(text)
     back = "" if found.return_annotation in (None, "None", found.empty) else f" -> {found.return_annotation}"

@@ -31,12 +31,23 @@ def test_frames_are_read_by_the_names_of_columns(kind: int, study: ts.Study) -> 
     assert study.add([1.0, 1.0], x, y[:, np.newaxis]).already
 
 
+def misaligned(array: np.ndarray) -> np.ndarray:
+    """The same numbers, beginning in the middle of a word."""
+    place = np.zeros(array.nbytes + 1, dtype=np.uint8)[1:].view()
+    place[:] = np.frombuffer(array.tobytes(), dtype=np.uint8)
+    shifted = np.frombuffer(place, dtype=np.float64).reshape(array.shape)
+    assert not shifted.flags.aligned
+    return shifted
+
+
 def test_lists_float32_read_only_and_strided_arrays_are_taken(study: ts.Study) -> None:
     x, y = collect({"wind": 1.0, "payload": 1.0}, 40, 3)
     first = study.add([1.0, 1.0], x, y)
     assert study.add([1.0, 1.0], x.tolist(), y.tolist()).batch == first.batch
     assert study.add([1.0, 1.0], np.asfortranarray(x), y).batch == first.batch
     assert study.add([1.0, 1.0], np.repeat(x, 2, axis=0)[::2], y).batch == first.batch
+    assert study.add([1.0, 1.0], misaligned(x), misaligned(y)).batch == first.batch
+    assert study.add([1.0, 1.0], x.astype(">f8"), y).batch == first.batch
     x.setflags(write=False)
     assert study.add([1.0, 1.0], x, y).batch == first.batch
     assert not study.add([1.0, 1.0], x.astype(np.float32), y).already

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from test_frames import misaligned
 
 import taskscout as ts
 
@@ -52,6 +53,7 @@ def test_rows_are_not_copied_and_any_array_is_taken() -> None:
     for other_x, other_y in [
         (x.tolist(), y.tolist()),
         (np.asfortranarray(x), y),
+        (misaligned(x), misaligned(y)),
         (np.repeat(x, 2, axis=0)[::2], y),
     ]:
         other = ts.Statistics(5, 2)

@@ -50,6 +50,9 @@ pub(crate) const TEST: Environment = Environment {
         "sklearn",
         "tqdm",
         "gymnasium",
+        "distributed",
+        "gest_api",
+        "libensemble",
     ],
     variable: "TASKSCOUT_TEST_PYTHON",
     otherwise: "run `cargo test`",
@@ -128,6 +131,7 @@ impl Environment {
 fn package(module: &str) -> &str {
     match module {
         "sklearn" => "scikit-learn",
+        "gest_api" => "gest-api",
         other => other,
     }
 }
