@@ -174,6 +174,29 @@ fn sums_do_not_depend_on_threads() {
 }
 
 #[test]
+fn rows_of_others_add_the_same_bits_or_nothing() {
+    let rows = draw(5000, 7, 2, 3);
+    let mut held = Statistics::new(7, 2);
+    held.accumulate_slices(rows.inputs(), rows.outputs())
+        .unwrap();
+    assert_eq!(held, statistics(&rows));
+    let mut wrong = rows.inputs().to_vec();
+    wrong[7 * 4999 + 3] = f64::NAN;
+    let huge: Vec<f64> = rows.inputs().iter().map(|value| value * 1e200).collect();
+    let cases = [
+        (&wrong[..], rows.outputs(), "row 4999, input 3"),
+        (&huge[..], rows.outputs(), "rescale the columns"),
+        (rows.inputs(), &rows.outputs()[1..], "the outputs"),
+        (&rows.inputs()[7..], rows.outputs(), "the feature rows"),
+    ];
+    for (inputs, outputs, words) in cases {
+        let message = held.accumulate_slices(inputs, outputs).unwrap_err();
+        assert!(message.to_string().contains(words), "{message}");
+        assert_eq!(held, statistics(&rows));
+    }
+}
+
+#[test]
 fn values_that_are_not_finite_are_refused_by_name() {
     let place = |inputs: &[f64], outputs: &[f64]| match Samples::new(
         inputs.to_vec(),
