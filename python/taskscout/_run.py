@@ -55,7 +55,7 @@ def run(
             count(receipt.rows)
 
         while True:
-            items: Sequence[Item] = study.open_items()
+            items: Sequence[Item] = study.open_items(free=True)
             if not items:
                 if study.status().rounds >= rounds:
                     return
@@ -140,8 +140,9 @@ class _Round:
                 if untold and self.running:
                     waiting.extendleft(reversed(self._finished()))
         except BaseException:
-            for future in self.running:
-                future.cancel()
+            for future, item in self.running.items():
+                if not future.cancel() and future.done() and future.exception() is None:
+                    self.came[item.id] = future.result()
             for item in untold:
                 if item.id in self.came:
                     tell(item, self.came.pop(item.id))

@@ -29,14 +29,13 @@ class Study:
         self._native = native
         self._storage = storage
         about = json.loads(native.definition())
-        columns = about["definition"]
         self.name: str = native.name()
         """What it is called."""
-        self.parameters: list[str] = [column["name"] for column in columns["parameters"]]
+        self.parameters: list[str] = [column["name"] for column in about["parameters"]]
         """The parameters of a task."""
-        self.inputs: list[str] = [column["name"] for column in columns["inputs"]]
+        self.inputs: list[str] = [column["name"] for column in about["inputs"]]
         """The inputs of a row."""
-        self.outputs: list[str] = [column["name"] for column in columns["outputs"]]
+        self.outputs: list[str] = [column["name"] for column in about["outputs"]]
         """The outputs of a row."""
         self.seed: int = about["seed"]
         """What all draws derive from."""
@@ -168,15 +167,19 @@ class Study:
         items: list[dict[str, Any]] = json.loads(self._native.items())
         return items
 
-    def open_items(self) -> list[Item]:
-        """The items that rows are still missing of; `n` is what is missing."""
-        similar: dict[str, Any] = {"similarity": None}
+    def open_items(self, *, free: bool = False) -> list[Item]:
+        """The items that rows are still missing of; `n` is what is missing.
+
+        With `free`, without those that somebody measures now, as `taskscout study start` says.
+        """
+        closed = ("told", "failed", "running") if free else ("told", "failed")
         found = []
         for said in self.items():
-            if said["state"] not in ("told", "failed"):
+            if said["state"] not in closed:
                 task = {"id": said["task"], "parameters": said["parameters"]}
                 missing = max(said["n"] - said["collected"], 1)
-                found.append(self._item({**said, **similar, "id": said["item"], "task": task, "n": missing}))
+                about = {"id": said["item"], "task": task, "n": missing, "similarity": None}
+                found.append(self._item({**said, **about}))
         return found
 
     def batches(self) -> list[Batch]:
@@ -222,7 +225,7 @@ class Study:
         retries: int = 0,
         progress: bool | None = None,
     ) -> Study:
-        """Asks, measures and tells until the study has so many rounds; begins with items that are still open.
+        """Asks, measures and tells until the study has so many rounds; begins with open items that nobody measures.
 
         `collect(task, n, seed)` measures n samples of a task, a dictionary of parameters, and returns `(X, Y)`, a
         frame with all columns, or `(X, Y, task)` where another task was really set. It runs in the executor, if one

@@ -76,3 +76,14 @@ def test_a_study_of_the_command_goes_on_here(tmp_path: Path, command: Callable[.
     study.tell_target(None, *collect({"wind": 2.0, "payload": 1.0}, 30, 1))
     study.run(collect, budget=100, rounds=2)
     assert "200 source rows in 2 rounds" in command("study", "--store", address, "status")
+
+
+def test_a_run_leaves_what_somebody_else_measures(tmp_path: Path, command: Callable[..., str]) -> None:
+    address = str(tmp_path / "tunnel.db")
+    study = new_study(name="tunnel", storage=address)
+    first, *others = study.ask(100)
+    command("study", "--store", address, "--author", "ada", "start", str(first.id))
+    study.run(collect, budget=100, rounds=1)
+    assert [item.id for item in study.open_items()] == [first.id]
+    assert study.open_items(free=True) == []
+    assert study.status().source_rows == sum(item.n for item in others)

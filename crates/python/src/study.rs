@@ -134,15 +134,15 @@ impl Study {
         self.with(py, |stored| Ok(stored.name().to_owned()))
     }
 
-    /// The columns, the seed and the space, as JSON.
+    /// The columns and the seed, as JSON.
     fn definition(&self, py: Python<'_>) -> PyResult<String> {
         self.with_json(py, |stored| {
-            let config = stored.study().config();
+            let definition = stored.definition();
             Ok(serde_json::json!({
-                "definition": stored.definition(),
-                "seed": config.seed,
-                "space": config.space,
-                "targets": config.targets.iter().map(|target| &target.name).collect::<Vec<_>>(),
+                "parameters": definition.parameters,
+                "inputs": definition.inputs,
+                "outputs": definition.outputs,
+                "seed": stored.study().config().seed,
             }))
         })
     }
