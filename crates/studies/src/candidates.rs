@@ -9,7 +9,8 @@ use taskscout_io::tables::{ReadOptions, Table, Values, parse_number};
 
 use crate::definition::Column;
 use crate::error::{Error, Result};
-use crate::settings::{SourceTasks, TaskSettings};
+use crate::settings::TaskSettings;
+use crate::source_tasks::SourceTasks;
 
 /// What a column of names is called where nobody says.
 const USUAL: [&str; 3] = ["name", "task", "id"];

@@ -3,60 +3,14 @@
 //! A lease that is over gives the item free again. Whoever had it may still tell what was measured, as long as nobody
 //! else has.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use taskscout::study::{Progress, TrackedItem};
-use taskscout_store::Kept;
 
 use crate::entry::Entry;
 use crate::error::{Error, Result, of_store};
+use crate::heartbeat::{Beat, Heartbeats};
 use crate::stored::{Draft, Step, StoredStudy};
-
-/// The newest signs of life.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Heartbeats(BTreeMap<u64, Beat>);
-
-#[derive(Debug, Clone, Copy)]
-struct Beat {
-    /// The entry that began the lease.
-    since: u64,
-    until_us: i64,
-}
-
-impl Heartbeats {
-    /// What their keys begin with.
-    pub(crate) const PREFIX: &str = "lease/";
-
-    pub(crate) fn of(kept: &[Kept]) -> Self {
-        let beats = kept.iter().filter_map(|kept| {
-            let item = kept.key.strip_prefix(Self::PREFIX)?.parse().ok()?;
-            let (since, until) = kept.body.split_first_chunk::<8>()?;
-            let beat = Beat {
-                since: u64::from_le_bytes(*since),
-                until_us: i64::from_le_bytes(until.try_into().ok()?),
-            };
-            Some((item, beat))
-        });
-        Self(beats.collect())
-    }
-
-    /// Until when a lease was kept, if it is the one that an entry began.
-    pub(crate) fn until(&self, item: u64, since: u64) -> Option<i64> {
-        let beat = self.0.get(&item)?;
-        (beat.since == since).then_some(beat.until_us)
-    }
-
-    fn kept(item: u64, version: u64, beat: Beat) -> Kept {
-        let mut body = beat.since.to_le_bytes().to_vec();
-        body.extend(beat.until_us.to_le_bytes());
-        Kept {
-            key: format!("{}{item}", Self::PREFIX),
-            version,
-            body,
-        }
-    }
-}
 
 /// How far an item has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -168,7 +122,7 @@ impl StoredStudy {
         let version = self.version();
         let stored = self.store.append(&self.name, version, &[], &[kept]);
         stored.map_err(of_store)?;
-        self.heartbeats.0.insert(item, beat);
+        self.heartbeats.insert(item, beat);
         Ok(())
     }
 

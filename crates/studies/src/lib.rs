@@ -12,6 +12,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod asking;
+mod build;
 mod candidates;
 mod changes;
 mod checklist;
@@ -19,6 +20,7 @@ mod definition;
 mod entry;
 pub mod error;
 mod export;
+mod heartbeat;
 mod lease;
 mod options;
 mod outlook;
@@ -27,6 +29,7 @@ mod recovery;
 mod report;
 mod saved;
 mod settings;
+mod source_tasks;
 mod state;
 mod status;
 mod stored;

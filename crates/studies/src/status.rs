@@ -51,6 +51,8 @@ pub struct TargetStatus {
     pub name: String,
     /// Its rows so far.
     pub rows: usize,
+    /// Whether it can have rows of its own; a distribution given by its members has none.
+    pub takes_rows: bool,
 }
 
 /// How many items there are in each state.
@@ -108,6 +110,7 @@ impl StoredStudy {
             .map(|(index, target)| TargetStatus {
                 name: target.name.clone(),
                 rows: study.data().target_rows(index),
+                takes_rows: target.has_samples(),
             })
             .collect();
         let items = self.items();
@@ -175,7 +178,9 @@ impl ItemCounts {
 }
 
 fn next_step(targets: &[TargetStatus], open: &[ItemStatus], rounds: usize) -> String {
-    let unseen = targets.iter().find(|target| target.rows == 0);
+    let unseen = targets
+        .iter()
+        .find(|target| target.rows == 0 && target.takes_rows);
     match (open.len(), unseen, rounds) {
         (0, Some(target), 0) => format!(
             "tell some rows of target {} if you have any, then ask for a plan",
