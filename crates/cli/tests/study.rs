@@ -159,6 +159,7 @@ fn partial_surplus_repeated_and_unasked_rows_count_for_what_they_are() {
     assert!(said.contains("12 rows of task c01"), "{said}");
     scratch.file("odd.csv", &rows([4.5, 0.2], 9, 74));
     scratch.done("study add odd.csv --task between --parameters 4.5,0.2");
+    scratch.done("study add odd.csv --task below --parameters -4.5,0.2");
     scratch.refused(
         "study add odd.csv --task nowhere",
         &["no task is called `nowhere`", "--parameters"],
@@ -166,7 +167,7 @@ fn partial_surplus_repeated_and_unasked_rows_count_for_what_they_are() {
     scratch.refused("study add odd.csv", &["--task"]);
     assert_eq!(
         number(&scratch.status()["source_rows"]),
-        item.n / 2 + item.n + 21
+        item.n / 2 + item.n + 30
     );
 }
 

@@ -47,7 +47,7 @@ pub use definition::{Column, Definition, Scaling, ScalingRule};
 pub use error::{Error, Result};
 pub use export::RowFormat;
 pub use lease::ItemState;
-pub use options::guided;
+pub use options::{Numbers, guided};
 pub use outlook::{Outlook, OutlookPoint, TargetOutlook};
 pub use place::{StudyHead, default_author, list, open_store};
 pub use recovery::{Recovery, StudyRecovery, recover};

@@ -9,6 +9,25 @@ use crate::settings::{
     TargetSettings, TaskSettings,
 };
 
+/// Numbers with commas between them: `6.2,-3.1`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Numbers(pub Vec<f64>);
+
+impl FromStr for Numbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let number = |part: &str| {
+            let number = part.trim().parse::<f64>();
+            number.map_err(|_| format!("`{part}` is no number: give V,V"))
+        };
+        text.split(',')
+            .map(number)
+            .collect::<std::result::Result<_, _>>()
+            .map(Self)
+    }
+}
+
 /// A column, with what it is divided by: `pwm/1000`.
 impl FromStr for ColumnSettings {
     type Err = String;
@@ -61,14 +80,10 @@ impl FromStr for TargetSettings {
             None => (text, None),
             Some((name, values)) => (name, Some(values)),
         };
-        let number = |part: &str| {
-            let number = part.trim().parse::<f64>();
-            number.map_err(|_| format!("`{part}` is no number: give NAME=V,V"))
-        };
-        let numbers = |values: &str| values.split(',').map(number).collect();
+        let numbers = values.map(Numbers::from_str).transpose()?;
         Ok(Self {
             name: name.trim().to_owned(),
-            parameters: values.map(numbers).transpose()?,
+            parameters: numbers.map(|numbers| numbers.0),
             ..Self::default()
         })
     }

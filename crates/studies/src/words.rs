@@ -18,6 +18,27 @@ use crate::stored::StoredStudy;
 use crate::time::minute;
 use crate::worker::{WorkEvent, Worked};
 
+/// What stands above the commands in the long help.
+pub const ABOUT: &str = "Run a measurement campaign: which tasks to measure next, what came back, the model
+
+A study lives in a file (or in PostgreSQL, for teams). It proposes what to measure, records what you tell it,
+learns one shared representation from everything, and proposes again. Whatever it acknowledged is on disk:
+a killed program, a full disk or a second person at the same time loses nothing and counts nothing twice.";
+
+/// What stands below the commands in the long help.
+pub const EXAMPLES: &str = "A campaign:
+  taskscout study new --candidates winds.csv --cost minutes --inputs vx,vy,pwm --outputs force --target tomorrow
+  taskscout study target hover.csv                  the few rows that there are of the target
+  taskscout study ask --budget 120 --out today.csv  a plan: what to measure, how much, and why
+  taskscout study tell 0 run0.csv                   what came back of item 0
+  taskscout study tell today.csv                    or all of it: today.csv, with the column `file` filled in
+  taskscout study undo                              the last change was a mistake
+  taskscout study forecast                          does another day pay?
+  taskscout study model --out force.safetensors     the model so far, for `taskscout predict`
+
+The store is studies.db here, or what --store or TASKSCOUT_STORE says; the study is the only one in it, or
+what --study or TASKSCOUT_STUDY says. docs/how-to/run-a-campaign.md tells the story of two days in a tunnel.";
+
 /// A study that just began.
 #[must_use]
 pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {

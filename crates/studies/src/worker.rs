@@ -72,6 +72,27 @@ pub struct Worked {
 }
 
 impl StoredStudy {
+    /// Work with a program in this folder, which has so long for an answer: what is open is measured, and nothing is
+    /// asked for.
+    ///
+    /// # Errors
+    /// A program without a name, or a time of nothing.
+    pub fn working_with(&self, command: &[String], timeout: Duration) -> Result<WorkOptions> {
+        let definition = self.definition();
+        let (inputs, outputs) = (definition.inputs.len(), definition.outputs.len());
+        let program = Program::new(command.to_vec(), Path::new("."), timeout, inputs)?;
+        Ok(WorkOptions {
+            program: program.with_outputs(outputs)?,
+            // A program that is ended at its time-out gives its item free before anybody else takes it.
+            lease: timeout + Duration::from_secs(30),
+            ask: None,
+            rounds: 0,
+            items: usize::MAX,
+            retries: 2,
+            journal: std::env::temp_dir(),
+        })
+    }
+
     /// Measures items with a program until there is nothing left to do.
     ///
     /// # Errors

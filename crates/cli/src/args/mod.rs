@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce, Reproduced};
+use taskscout_studies::words as study_words;
+
 use crate::data::options::Data;
 use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
 };
 use crate::simulate::options::World;
-use crate::study::options::{ABOUT as STUDY_ABOUT, EXAMPLES as STUDY_EXAMPLES, StudyArgs};
+use crate::study::options::StudyArgs;
 
 /// Active multi-task representation learning: which tasks should I collect data from next?
 #[derive(Debug, Parser)]
@@ -45,7 +47,7 @@ pub(crate) enum Command {
         options: AnyArgs,
     },
     /// Run a measurement campaign: what to measure next, what came back, the model
-    #[command(long_about = STUDY_ABOUT, after_long_help = STUDY_EXAMPLES)]
+    #[command(long_about = study_words::ABOUT, after_long_help = study_words::EXAMPLES)]
     #[command(after_help = "See --help for an example of a campaign.")]
     Study(StudyArgs),
     /// Plan which tasks to collect data from, and how much of each

@@ -12,10 +12,9 @@ use taskscout::task::Task;
 use taskscout_lab::parts::with_networks;
 use taskscout_store::Store;
 use taskscout_studies::{
-    AskOptions, ItemOutcome, RowFormat, StoredStudy, TargetSettings, WorkOptions, default_author,
-    read_rows, words,
+    AskOptions, ItemOutcome, Numbers, RowFormat, StoredStudy, TargetSettings, WorkOptions,
+    default_author, read_rows, words,
 };
-use taskscout_worlds::program::Program;
 
 use self::new::NewOptions;
 use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
@@ -108,7 +107,7 @@ impl Desk<'_> {
         if let Some(name) = &options.add {
             let target = TargetSettings {
                 name: name.clone(),
-                parameters: options.parameters.clone(),
+                parameters: options.parameters.clone().map(|numbers| numbers.0),
                 ..TargetSettings::default()
             };
             let config = study.study().config();
@@ -145,7 +144,7 @@ impl Desk<'_> {
         self.say(&asked, &words::asked(&asked, &text, options.out.as_deref()))
     }
 
-    fn tell(&self, what: &str, file: Option<&Path>, set: Option<&Vec<f64>>) -> Result<()> {
+    fn tell(&self, what: &str, file: Option<&Path>, set: Option<&Numbers>) -> Result<()> {
         let mut study = self.open()?;
         let Some(file) = file else {
             let outcomes = study.tell_items(Path::new(what))?;
@@ -159,15 +158,15 @@ impl Desk<'_> {
                 "`{what}` is no item: give its number as the plan has it, then the file of its rows"
             ))
         })?;
-        let task = study.achieved(item, set.cloned())?;
+        let task = study.achieved(item, set.map(|set| set.0.clone()))?;
         let rows = read_rows(file, study.definition())?;
         let receipt = study.tell(item, task.as_ref(), &rows)?;
         self.say(&receipt, &words::receipt(&receipt, study.item(item).ok()))
     }
 
-    fn add(&self, file: &Path, task: Option<&str>, set: Option<&Vec<f64>>) -> Result<()> {
+    fn add(&self, file: &Path, task: Option<&str>, set: Option<&Numbers>) -> Result<()> {
         let mut study = self.open()?;
-        let task: Task = study.named_task(task, set.map(Vec::as_slice))?;
+        let task: Task = study.named_task(task, set.map(|set| &*set.0))?;
         let rows = read_rows(file, study.definition())?;
         let receipt = study.add(&task, &rows)?;
         self.say(&receipt, &words::receipt(&receipt, None))
@@ -188,21 +187,12 @@ impl Desk<'_> {
 
     fn work(&self, options: &WorkArgs) -> Result<()> {
         let mut study = self.open()?;
-        let definition = study.definition();
-        let folder = Path::new(".");
-        let inputs = definition.inputs.len();
-        let program = Program::new(options.command.clone(), folder, options.timeout, inputs)?
-            .with_outputs(definition.outputs.len())?;
-        let journal = std::env::temp_dir();
         let work = WorkOptions {
-            program,
-            // A program that is ended at its time-out gives its item free before anybody else takes it.
-            lease: options.timeout + std::time::Duration::from_secs(30),
             ask: options.budget.map(AskOptions::budget),
             rounds: options.rounds.unwrap_or(0),
             items: options.items.unwrap_or(usize::MAX),
             retries: options.retries,
-            journal,
+            ..study.working_with(&options.command, options.timeout)?
         };
         let worked = study.work(&work, &mut |event| tell(&words::work(event)))?;
         self.say(&worked, &words::worked(&worked))

@@ -3,29 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use taskscout_studies::Numbers;
 
 use super::new::NewOptions;
-
-/// What stands above the commands in the long help.
-pub(crate) const ABOUT: &str = "Run a measurement campaign: which tasks to measure next, what came back, the model
-
-A study lives in a file (or in PostgreSQL, for teams). It proposes what to measure, records what you tell it,
-learns one shared representation from everything, and proposes again. Whatever it acknowledged is on disk:
-a killed program, a full disk or a second person at the same time loses nothing and counts nothing twice.";
-
-/// What stands below the commands in the long help.
-pub(crate) const EXAMPLES: &str = "A campaign:
-  taskscout study new --candidates winds.csv --cost minutes --inputs vx,vy,pwm --outputs force --target tomorrow
-  taskscout study target hover.csv                  the few rows that there are of the target
-  taskscout study ask --budget 120 --out today.csv  a plan: what to measure, how much, and why
-  taskscout study tell 0 run0.csv                   what came back of item 0
-  taskscout study tell today.csv                    or all of it: today.csv, with the column `file` filled in
-  taskscout study undo                              the last change was a mistake
-  taskscout study forecast                          does another day pay?
-  taskscout study model --out force.safetensors     the model so far, for `taskscout predict`
-
-The store is studies.db here, or what --store or TASKSCOUT_STORE says; the study is the only one in it, or
-what --study or TASKSCOUT_STUDY says. docs/how-to/run-a-campaign.md tells the story of two days in a tunnel.";
 
 /// `taskscout study`.
 #[derive(Debug, Args)]
@@ -38,6 +18,7 @@ pub(crate) struct StudyArgs {
 
 /// Where a study is, and who is at work.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Study")]
 pub(crate) struct Place {
     /// The store: a path, sqlite:///PATH, or postgresql://USER@HOST/DATABASE
     #[arg(
@@ -46,30 +27,17 @@ pub(crate) struct Place {
         env = "TASKSCOUT_STORE",
         default_value = "studies.db",
         hide_env_values = true,
-        value_name = "ADDRESS",
-        help_heading = "Study"
+        value_name = "ADDRESS"
     )]
     pub(crate) store: String,
     /// The study; the only one in the store if not given
-    #[arg(
-        long,
-        global = true,
-        env = "TASKSCOUT_STUDY",
-        value_name = "NAME",
-        help_heading = "Study"
-    )]
+    #[arg(long, global = true, env = "TASKSCOUT_STUDY", value_name = "NAME")]
     pub(crate) study: Option<String>,
     /// Who writes, for the history; user and machine if not given
-    #[arg(
-        long,
-        global = true,
-        env = "TASKSCOUT_AUTHOR",
-        value_name = "NAME",
-        help_heading = "Study"
-    )]
+    #[arg(long, global = true, env = "TASKSCOUT_AUTHOR", value_name = "NAME")]
     pub(crate) author: Option<String>,
     /// Write JSON instead of tables
-    #[arg(long, global = true, help_heading = "Study")]
+    #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
@@ -98,13 +66,8 @@ pub(crate) enum StudyCommand {
         /// The table of the item's rows
         file: Option<PathBuf>,
         /// The parameters that were really set, in the order of the study's columns
-        #[arg(
-            long,
-            value_name = "V,V",
-            value_delimiter = ',',
-            allow_negative_numbers = true
-        )]
-        achieved: Option<Vec<f64>>,
+        #[arg(long, value_name = "V,V", allow_hyphen_values = true)]
+        achieved: Option<Numbers>,
     },
     /// Add rows of a task that no plan asked for
     Add {
@@ -114,13 +77,8 @@ pub(crate) enum StudyCommand {
         #[arg(long, value_name = "NAME")]
         task: Option<String>,
         /// Its parameters, in the order of the study's columns
-        #[arg(
-            long,
-            value_name = "V,V",
-            value_delimiter = ',',
-            allow_negative_numbers = true
-        )]
-        parameters: Option<Vec<f64>>,
+        #[arg(long, value_name = "V,V", allow_hyphen_values = true)]
+        parameters: Option<Numbers>,
     },
     /// Give up an item, or give it back with --retry
     Fail {
@@ -211,14 +169,8 @@ pub(crate) struct TargetOptions {
     #[arg(long, value_name = "NAME")]
     pub(crate) add: Option<String>,
     /// Parameters of the new target, if they are known
-    #[arg(
-        long,
-        value_name = "V,V",
-        value_delimiter = ',',
-        requires = "add",
-        allow_negative_numbers = true
-    )]
-    pub(crate) parameters: Option<Vec<f64>>,
+    #[arg(long, value_name = "V,V", requires = "add", allow_hyphen_values = true)]
+    pub(crate) parameters: Option<Numbers>,
 }
 
 /// `taskscout study ask`.
@@ -239,29 +191,25 @@ pub(crate) struct AskArgs {
 
 /// Costs and limits.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Costs and limits")]
 pub(crate) struct LimitArgs {
     /// Cost of a sample
-    #[arg(long, value_name = "COST", help_heading = "Costs and limits")]
+    #[arg(long, value_name = "COST")]
     pub(crate) sample_cost: Option<f64>,
     /// Cost of every task of a plan, beside its samples
-    #[arg(long, value_name = "COST", help_heading = "Costs and limits")]
+    #[arg(long, value_name = "COST")]
     pub(crate) switch_cost: Option<f64>,
     /// Least samples of a task in a plan
-    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    #[arg(long, value_name = "N")]
     pub(crate) smallest_batch: Option<usize>,
     /// Most tasks of a plan
-    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    #[arg(long, value_name = "N")]
     pub(crate) max_tasks: Option<usize>,
     /// Samples of an episode: a task gets whole ones
-    #[arg(long, value_name = "N", help_heading = "Costs and limits")]
+    #[arg(long, value_name = "N")]
     pub(crate) episode: Option<usize>,
     /// Tasks that must not be asked for
-    #[arg(
-        long,
-        value_name = "TASK,TASK",
-        value_delimiter = ',',
-        help_heading = "Costs and limits"
-    )]
+    #[arg(long, value_name = "TASK,TASK", value_delimiter = ',')]
     pub(crate) forbid: Vec<String>,
 }
 
