@@ -14,7 +14,7 @@ use taskscout_lab::parts::with_networks;
 use taskscout_store::{Memory, Store};
 use taskscout_studies::{
     AskOptions, CollectionSettings, Measured, RowFormat, Settings, StoredStudy, TargetSettings,
-    achieved, default_author, list, open_store,
+    default_author, list, open_store,
 };
 use taskscout_worlds::program::seed;
 
@@ -109,7 +109,7 @@ impl Study {
                 None => Box::new(Memory::new()),
             };
             let name = settings.name.as_deref().unwrap_or("study");
-            StoredStudy::create(store, name, definition, study, &author)
+            StoredStudy::create(store, name, definition, &study, &author)
         }))
     }
 
@@ -154,7 +154,11 @@ impl Study {
             let own = &stored.study().config().collection;
             let changed = limits.changing(own);
             let collection = (changed != *own).then_some(changed);
-            stored.ask(&AskOptions { budget, collection })
+            stored.ask(&AskOptions {
+                budget,
+                collection,
+                ..AskOptions::default()
+            })
         })
     }
 
@@ -171,7 +175,7 @@ impl Study {
     ) -> PyResult<String> {
         let rows = measured(&inputs, &outputs, source)?;
         self.with_json(py, |stored| {
-            let task = achieved(&stored.item(item)?.item.task, parameters);
+            let task = stored.achieved(item, parameters)?;
             stored.tell(item, task.as_ref(), &rows)
         })
     }
@@ -213,7 +217,8 @@ impl Study {
     fn add_target(&self, py: Python<'_>, target: &str) -> PyResult<()> {
         self.with(py, |stored| {
             let target: TargetSettings = of_json(target)?;
-            let target = target.build(&stored.study().config().space)?;
+            let config = stored.study().config();
+            let target = target.build(&config.space, &config.task_features)?;
             stored.add_target(&target)
         })
     }

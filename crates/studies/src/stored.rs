@@ -114,10 +114,6 @@ impl StoredStudy {
     /// # Errors
     /// Columns that do not fit the study, a study that has data already, a name that is taken, or a store that cannot
     /// be written.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the study goes into the store: there is no second copy to go on with"
-    )]
     pub fn create(
         mut store: Box<dyn Store>,
         name: &str,
