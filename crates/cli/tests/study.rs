@@ -138,7 +138,7 @@ fn partial_surplus_repeated_and_unasked_rows_count_for_what_they_are() {
     assert!(said.contains("are missing"), "{said}");
     let said = scratch.text_of(&format!("study tell {} half.csv", item.id));
     assert!(
-        said.contains("were told before") && said.contains("nothing changed"),
+        said.contains("told before") && said.contains("nothing changed"),
         "{said}"
     );
     scratch.file("rest.csv", &rows(item.condition, item.n, 71));
@@ -226,6 +226,34 @@ fn an_item_that_failed_is_given_back_or_given_up() {
     assert!(
         history.contains("bob") && history.contains("given back: battery"),
         "{history}"
+    );
+}
+
+#[test]
+fn undo_goes_back_one_change_after_the_other() {
+    let scratch = Scratch::with_study();
+    let plan = scratch.measured_plan("study ask --budget 100");
+    let before = scratch.status();
+    for item in &plan[..2] {
+        scratch.done(&format!("study tell {} {}", item.id, item.file));
+    }
+    for item in plan[..2].iter().rev() {
+        let back = scratch.text_of("study undo");
+        assert!(back.contains(&format!("of item {}", item.id)), "{back}");
+    }
+    assert_eq!(scratch.status()["open"], before["open"]);
+    let back = scratch.text_of("study undo");
+    assert!(back.contains("round 0"), "{back}");
+    let back = scratch.text_of("study undo");
+    assert!(back.contains("hover.csv"), "{back}");
+    scratch.refused("study undo", &["there is nothing to take back"]);
+    let history = scratch.text_of("study history");
+    assert!(history.contains("from hover.csv (taken back)"), "{history}");
+    // What was taken back can be told again.
+    let again = scratch.text_of("study target hover.csv");
+    assert!(
+        again.contains("40 rows of target tomorrow taken"),
+        "{again}"
     );
 }
 

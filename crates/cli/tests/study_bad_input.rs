@@ -52,6 +52,11 @@ fn files_that_do_not_fit_are_refused_with_place_and_remedy() {
     );
     scratch.refused(&format!("study tell first {good}"), &["`first` is no item"]);
     scratch.refused(&format!("study tell {good}"), &["no column `item`"]);
+    scratch.refused("study tell 0", &["`tell 0 FILE`"]);
+    scratch.refused(
+        "study ask --budget 9 --out nowhere/today.csv",
+        &["there is no folder nowhere"],
+    );
     scratch.refused("study ask --budget 0", &["budget"]);
     scratch.refused("study retract abc", &["abc", "batches"]);
     scratch.refused(

@@ -8,11 +8,13 @@ use taskscout_io::tables::short;
 use taskscout_io::tables::{Column as TableColumn, write_csv};
 use taskscout_lab::plan::aligned;
 
+use crate::asking::{AskOptions, Asked};
 use crate::changes::Receipt;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::status::ItemStatus;
 use crate::stored::StoredStudy;
 use crate::tables::{FAILED, FILE, ITEM, ItemLine, read_items};
+use crate::words::counted;
 
 /// What became of an item of a table.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -52,13 +54,32 @@ impl StoredStudy {
         let total: f64 = items.iter().map(|item| item.cost).sum();
         let samples: usize = items.iter().map(|item| item.n).sum();
         format!(
-            "{}\nround {}: {} items, {samples} samples, {} {}\n",
+            "{}\nround {}: {}, {}, {} {}\n",
             aligned(&lines),
             plan.round,
-            items.len(),
+            counted(items.len(), "item"),
+            counted(samples, "sample"),
             short(total),
             definition.budget_unit()
         )
+    }
+
+    /// Asks for a plan and writes it as a [checklist](Self::write_checklist). Nothing is planned if the folder is not
+    /// there.
+    ///
+    /// # Errors
+    /// As [`StoredStudy::ask`], and a file that cannot be written.
+    pub fn ask_onto(&mut self, options: &AskOptions, path: &Path) -> Result<Asked> {
+        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(Error::Input(format!(
+                "there is no folder {}: make it first",
+                folder.display()
+            )));
+        }
+        let asked = self.ask(options)?;
+        self.write_checklist(&asked.plan, path)?;
+        Ok(asked)
     }
 
     /// Writes a plan as a table with columns to fill in: the file of each item's rows, or why there are none.
@@ -98,6 +119,13 @@ impl StoredStudy {
     /// The first item that cannot be taken; what came before it is told.
     pub fn tell_items(&mut self, path: &Path) -> Result<Vec<(u64, ItemOutcome)>> {
         self.refresh()?;
+        if let Ok(item) = path.display().to_string().parse::<u64>()
+            && !path.exists()
+        {
+            return Err(Error::Input(format!(
+                "nothing says where the rows of item {item} are: give their file, `tell {item} FILE`"
+            )));
+        }
         let lines = read_items(path, self.definition())?;
         // Nothing is told before every item is known to be there.
         for item in lines.keys() {

@@ -10,6 +10,7 @@ use taskscout_store::Record;
 use crate::definition::{Definition, Scaling};
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result};
+use crate::words::counted;
 
 /// Who measures an item, and until when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -152,7 +153,8 @@ impl State {
         for (record, entry) in pairs {
             if undone.contains(&record.version) {
                 state.about.version = record.version;
-                state.note(record, &record.kind, "taken back".into());
+                let what = state.words(&entry);
+                state.note(record, &record.kind, what);
                 state.mark_undone(record.version);
                 continue;
             }
@@ -302,15 +304,15 @@ impl State {
                         .as_ref()
                         .and_then(|told| told.source.as_deref());
                     let source = told.map_or(String::new(), |file| format!(" from {file}"));
-                    format!("{rows} rows of {of}{source}")
+                    format!("{} of {of}{source}", counted(rows, "row"))
                 }
                 (Event::Planned { plan }, _) => {
                     let plan = &plan.plan;
                     format!(
-                        "round {}: {} items, {} samples",
+                        "round {}: {}, {}",
                         plan.round,
-                        plan.items.len(),
-                        plan.budget()
+                        counted(plan.items.len(), "item"),
+                        counted(plan.budget(), "sample")
                     )
                 }
                 (Event::Failed { item, reason }, _) => format!("item {item} given up: {reason}"),

@@ -8,6 +8,7 @@ use crate::lease::ItemState;
 use crate::state::Line;
 use crate::stored::StoredStudy;
 use crate::time::minute;
+use crate::words::counted;
 
 /// Where a study stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -200,7 +201,7 @@ impl Status {
         let targets: Vec<String> = self
             .targets
             .iter()
-            .map(|target| format!("{} ({} rows)", target.name, target.rows))
+            .map(|target| format!("{} ({})", target.name, counted(target.rows, "row")))
             .collect();
         let ItemCounts {
             proposed,
@@ -214,9 +215,9 @@ impl Status {
             format!("strategy   {}, trainer {}", self.strategy, self.trainer),
             format!("targets    {}", or_none(&targets.join(", "))),
             format!(
-                "collected  {} source rows in {} rounds, {} {} spent",
-                self.source_rows,
-                self.rounds,
+                "collected  {} in {}, {} {} spent",
+                counted(self.source_rows, "source row"),
+                counted(self.rounds, "round"),
                 taskscout_io::tables::short(self.spent),
                 self.unit
             ),

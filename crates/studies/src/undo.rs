@@ -1,6 +1,6 @@
 //! Taking the last change back.
 
-use taskscout::study::{Command, Event, Progress};
+use taskscout::study::{Command, Progress};
 
 use crate::entry::Entry;
 use crate::error::{Error, Result};
@@ -9,10 +9,13 @@ use crate::stored::{Draft, Step, StoredStudy};
 
 /// What is not a change of one's own: it is passed over.
 const PASSED: [&str; 3] = ["scaled", "started", "undone"];
+/// Why the items of a plan are given up that was taken back.
+const PLAN_GONE: &str = "the plan was taken back";
 
 impl StoredStudy {
-    /// Takes the last change back that has not been taken back yet, and says which it was. Rows are retracted; the
-    /// items of a plan that nothing was told to are given up, since their numbers may be on paper already.
+    /// Takes the last change back that has not been taken back yet, and says which it was: again and again, one change
+    /// after the other. Rows are as if they had never been told; the items of a plan that nothing was told to are given
+    /// up, since their numbers may be on paper already.
     ///
     /// # Errors
     /// Nothing to take back, or something that cannot be; a store that cannot be written.
@@ -38,6 +41,8 @@ impl StoredStudy {
                 .iter()
                 .any(|batch| batch.version == line.version),
             "planned" => self.open_items_of(line.version).is_empty(),
+            // With its plan.
+            "failed" => line.what.ends_with(&format!(": {PLAN_GONE}")),
             _ => false,
         }
     }
@@ -45,15 +50,8 @@ impl StoredStudy {
     fn taking_back(&self, line: &Line) -> Result<Vec<Draft>> {
         let version = line.version;
         match line.kind.as_str() {
-            "told" | "added" | "target-told" => {
-                let mut batches = self.batches().iter();
-                let batch = batches.find(|batch| batch.version == version);
-                let batch = batch.map(|batch| batch.id.clone());
-                let batch = batch.ok_or_else(|| gone(version))?;
-                Ok(vec![Draft::event(Event::Retracted { batch })])
-            }
             "planned" => {
-                let reason = "the plan was taken back";
+                let reason = PLAN_GONE;
                 let items = self.open_items_of(version).into_iter();
                 let fail = |item| {
                     let command = Command::Fail { item, reason };
@@ -61,7 +59,7 @@ impl StoredStudy {
                 };
                 items.map(fail).collect()
             }
-            "failed" | "retracted" | "noted" | "released" => {
+            "told" | "added" | "target-told" | "failed" | "retracted" | "noted" | "released" => {
                 Ok(vec![Draft::of(Entry::Undone { version })])
             }
             other => Err(Error::Input(format!(
@@ -88,10 +86,4 @@ impl StoredStudy {
         let mut plans = self.history().iter().filter(|line| line.kind == "planned");
         plans.position(|line| line.version == version)
     }
-}
-
-fn gone(version: u64) -> Error {
-    Error::Failure(format!(
-        "the rows of entry {version} are not there any more"
-    ))
 }

@@ -18,6 +18,14 @@ use crate::stored::StoredStudy;
 use crate::time::minute;
 use crate::worker::{WorkEvent, Worked};
 
+/// So many of something.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    }
+}
+
 /// What stands above the commands in the long help.
 pub const ABOUT: &str = "Run a measurement campaign: which tasks to measure next, what came back, the model
 
@@ -93,7 +101,8 @@ pub fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
     } = &receipt.batch;
     if receipt.already {
         return format!(
-            "these {rows} rows of {of} were told before ({} UTC, {author}): nothing changed\n",
+            "{} of {of} told before ({} UTC, {author}): nothing changed\n",
+            counted(*rows, "row"),
             minute(*time_us)
         );
     }
@@ -104,7 +113,10 @@ pub fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
             tracked.item.n.saturating_sub(tracked.collected)
         ),
     });
-    format!("{rows} rows of {of} taken as batch {id}{rest}\n")
+    format!(
+        "{} of {of} taken as batch {id}{rest}\n",
+        counted(*rows, "row")
+    )
 }
 
 /// A plan, as a checklist and with what to know of it.
@@ -246,9 +258,9 @@ pub fn saved(model: &SavedModel, out: &Path) -> String {
 #[must_use]
 pub fn work(event: &WorkEvent) -> String {
     match event {
-        WorkEvent::Asked(items) => format!("asked: {items} items to measure"),
+        WorkEvent::Asked(items) => format!("asked: {} to measure", counted(*items, "item")),
         WorkEvent::Started(item) => format!("item {item}: measuring"),
-        WorkEvent::Told(item, rows) => format!("item {item}: {rows} rows told"),
+        WorkEvent::Told(item, rows) => format!("item {item}: {} told", counted(*rows, "row")),
         WorkEvent::Failed(item, reason, true) => {
             format!("item {item}: {reason}; it will be tried again")
         }
@@ -262,7 +274,9 @@ pub fn work(event: &WorkEvent) -> String {
 #[must_use]
 pub fn worked(worked: &Worked) -> String {
     format!(
-        "{} items measured, {} rows told, {} attempts failed\n",
-        worked.told, worked.rows, worked.failed
+        "{} measured, {} told, {} failed\n",
+        counted(worked.told, "item"),
+        counted(worked.rows, "row"),
+        counted(worked.failed, "attempt")
     )
 }

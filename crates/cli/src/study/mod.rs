@@ -132,14 +132,15 @@ impl Desk<'_> {
         let collection = options.limits.settings();
         let own = &study.study().config().collection;
         let changed = collection.changing(own);
-        let asked = study.ask(&AskOptions {
+        let wanted = AskOptions {
             budget: options.budget,
             collection: (changed != *own).then_some(changed),
             key: options.key.clone(),
-        })?;
-        if let Some(path) = &options.out {
-            study.write_checklist(&asked.plan, path)?;
-        }
+        };
+        let asked = match &options.out {
+            Some(path) => study.ask_onto(&wanted, path)?,
+            None => study.ask(&wanted)?,
+        };
         let text = study.checklist_text(&asked.plan);
         self.say(&asked, &words::asked(&asked, &text, options.out.as_deref()))
     }

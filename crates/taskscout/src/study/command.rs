@@ -3,7 +3,7 @@
 use super::ask::Available;
 use super::event::{BatchId, Event};
 use super::{Progress, Study};
-use crate::data::{Batch, Samples};
+use crate::data::Samples;
 use crate::error::{Error, Result};
 use crate::space::Space;
 use crate::strategy::Plan;
@@ -391,12 +391,6 @@ impl Study {
                 Ok(Event::TargetTold { target, blocks })
             }
         }
-    }
-
-    fn batch(&self, samples: &Samples) -> Result<Batch> {
-        let rows = self.featurise(samples)?;
-        self.data.check_rows(&rows)?;
-        Ok(Batch::of(&rows, self.data.keeps_rows()))
     }
 
     /// Whether data of a task may be taken that no plan named.

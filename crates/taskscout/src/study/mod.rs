@@ -7,6 +7,7 @@
 
 mod apply;
 mod ask;
+mod blocks;
 mod builder;
 mod collection;
 mod command;
