@@ -10,11 +10,11 @@ use taskscout_lab::plan::aligned;
 
 use crate::asking::{AskOptions, Asked};
 use crate::changes::Receipt;
+use crate::count::counted;
 use crate::error::{Error, Result};
 use crate::status::ItemStatus;
 use crate::stored::StoredStudy;
 use crate::tables::{FAILED, FILE, ITEM, ItemLine, read_items};
-use crate::words::counted;
 
 /// What became of an item of a table.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -16,6 +16,7 @@ mod build;
 mod candidates;
 mod changes;
 mod checklist;
+mod count;
 mod definition;
 mod entry;
 pub mod error;

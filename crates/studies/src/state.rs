@@ -7,10 +7,10 @@ use taskscout::registry::Registry;
 use taskscout::study::{BatchId, Event, Study};
 use taskscout_store::Record;
 
+use crate::count::counted;
 use crate::definition::{Definition, Scaling};
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result};
-use crate::words::counted;
 
 /// Who measures an item, and until when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,12 +3,12 @@
 use serde::Serialize;
 use taskscout_lab::plan::aligned;
 
+use crate::count::counted;
 use crate::error::Result;
 use crate::lease::ItemState;
 use crate::state::Line;
 use crate::stored::StoredStudy;
 use crate::time::minute;
-use crate::words::counted;
 
 /// Where a study stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]

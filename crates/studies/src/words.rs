@@ -10,6 +10,7 @@ use taskscout_models::SavedModel;
 use crate::asking::Asked;
 use crate::changes::Receipt;
 use crate::checklist::ItemOutcome;
+use crate::count::counted;
 use crate::definition::Column;
 use crate::place::StudyHead;
 use crate::state::{Batch, Line};
@@ -17,14 +18,6 @@ use crate::status::Status;
 use crate::stored::StoredStudy;
 use crate::time::minute;
 use crate::worker::{WorkEvent, Worked};
-
-/// So many of something.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    }
-}
 
 /// What stands above the commands in the long help.
 pub const ABOUT: &str = "Run a measurement campaign: which tasks to measure next, what came back, the model
