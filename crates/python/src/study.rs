@@ -217,9 +217,7 @@ impl Study {
     fn add_target(&self, py: Python<'_>, target: &str) -> PyResult<()> {
         self.with(py, |stored| {
             let target: TargetSettings = of_json(target)?;
-            let config = stored.study().config();
-            let target = target.build(&config.space, &config.task_features)?;
-            stored.add_target(&target)
+            stored.name_target(&target)
         })
     }
 

@@ -16,6 +16,7 @@ use crate::settings::{
     ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings,
 };
 use crate::source_tasks::{SourceTasks, ranges};
+use crate::stored::StoredStudy;
 
 /// Most inputs for which squares and products are features unless one says otherwise.
 const QUADRATIC_INPUTS: usize = 12;
@@ -232,6 +233,18 @@ impl TargetSettings {
             }
         }
         Ok(moment)
+    }
+}
+
+impl StoredStudy {
+    /// Names a target by its settings.
+    ///
+    /// # Errors
+    /// As [`TargetSettings::build`] and [`StoredStudy::add_target`].
+    pub fn name_target(&mut self, target: &TargetSettings) -> Result<()> {
+        let config = self.study().config();
+        let target = target.build(&config.space, &config.task_features)?;
+        self.add_target(&target)
     }
 }
 

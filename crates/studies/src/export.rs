@@ -22,6 +22,14 @@ pub enum RowFormat {
     Parquet,
 }
 
+impl RowFormat {
+    /// Parquet where rows are to be compact, and else text.
+    #[must_use]
+    pub fn compact(compact: bool) -> Self {
+        if compact { Self::Parquet } else { Self::Csv }
+    }
+}
+
 impl StoredStudy {
     /// The rows of a batch, in the units of the study's columns, bit for bit as they were told.
     ///

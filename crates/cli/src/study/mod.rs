@@ -110,9 +110,7 @@ impl Desk<'_> {
                 parameters: options.parameters.clone().map(|numbers| numbers.0),
                 ..TargetSettings::default()
             };
-            let config = study.study().config();
-            let target = target.build(&config.space, &config.task_features)?;
-            study.add_target(&target)?;
+            study.name_target(&target)?;
             if options.file.is_none() {
                 return self.say(&study.status()?, &format!("target {name} is named\n"));
             }
@@ -244,12 +242,7 @@ impl Desk<'_> {
                 format!("{} written\n", out.display())
             }
             StudyCommand::Export { folder, parquet } => {
-                let format = if *parquet {
-                    RowFormat::Parquet
-                } else {
-                    RowFormat::Csv
-                };
-                study.export(folder, format)?;
+                study.export(folder, RowFormat::compact(*parquet))?;
                 format!("{} written\n", folder.display())
             }
             _ => String::new(),
