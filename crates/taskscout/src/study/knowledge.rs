@@ -185,19 +185,9 @@ impl Study {
         let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
         for (index, target) in self.config.targets.iter().enumerate() {
             let weight = target.weight / total;
-            if let TargetKind::Distribution {
-                second_moment: moment,
-            } = &target.kind
-            {
-                let mut own = Mat::zeros(k, k);
-                for map in source_maps(model, self.config.source_features()) {
-                    let half = Mat::from_fn(map.ncols(), k, |i, j| {
-                        (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
-                    });
-                    let moment = faer::Scale(weight) * linalg::product(map, half.as_ref());
-                    need += &moment;
-                    own += moment;
-                }
+            if let TargetKind::Distribution { second_moment } = &target.kind {
+                let own = self.need_of_distribution(model, second_moment, weight);
+                need += &own;
                 needs.push(own);
                 continue;
             }
@@ -246,6 +236,19 @@ impl Study {
             targets,
             nearest: Vec::new(),
         })
+    }
+
+    /// `A` of a distribution of tasks, times its weight, summed over outputs.
+    fn need_of_distribution(&self, model: &Model, moment: &[Vec<f64>], weight: f64) -> Mat<f64> {
+        let k = model.dim();
+        let mut need = Mat::zeros(k, k);
+        for map in source_maps(model, self.config.source_features()) {
+            let half = Mat::from_fn(map.ncols(), k, |i, j| {
+                (0..map.ncols()).map(|s| moment[i][s] * map[(j, s)]).sum()
+            });
+            need += faer::Scale(weight) * linalg::product(map, half.as_ref());
+        }
+        need
     }
 
     /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹` for each output.
