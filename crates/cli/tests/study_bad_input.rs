@@ -58,6 +58,15 @@ fn files_that_do_not_fit_are_refused_with_place_and_remedy() {
         &["there is no folder nowhere"],
     );
     scratch.refused("study ask --budget 0", &["budget"]);
+    scratch.refused(
+        "study ask --budget 100 --forbid k99",
+        &["no task is called `k99`"],
+    );
+    scratch.file("filled.csv", "item,file,failed\n0,run0.csv,\n");
+    scratch.refused(
+        "study ask --budget 100 --out filled.csv",
+        &["filled.csv", "was filled in"],
+    );
     scratch.refused("study retract abc", &["abc", "batches"]);
     scratch.refused(
         "study target hover.csv --target yesterday",

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taskscout::model::Model;
+use taskscout::space::Space;
 use taskscout::strategy::Plan;
 use taskscout::study::{Collection, Command, Event, Progress, Study, TrackedItem};
 use taskscout::task::Task;
@@ -94,6 +95,9 @@ impl StoredStudy {
         self.refresh()?;
         if let Some(known) = self.keyed(options) {
             return Ok(known);
+        }
+        if let Some(collection) = &options.collection {
+            check_forbidden(&self.study().config().space, collection)?;
         }
         let claimed = self.claim_training()?;
         let asked = self.ask_claimed(options, claimed);
@@ -220,6 +224,20 @@ impl StoredStudy {
     pub(crate) fn left(&self, task: &Task) -> Option<usize> {
         let capacity = self.definition().capacities.get(&task.id)?;
         Some(capacity.saturating_sub(self.study().data().rows_of(&task.id)))
+    }
+}
+
+/// Refuses to forbid a task that a table of candidates does not have: it would be another that is meant.
+pub(crate) fn check_forbidden(space: &Space, collection: &Collection) -> Result<()> {
+    if space.count().is_none() {
+        return Ok(());
+    }
+    let mut forbidden = collection.forbidden.iter();
+    match forbidden.find(|task| space.row_of(task).is_none()) {
+        None => Ok(()),
+        Some(task) => Err(Error::Input(format!(
+            "no task is called `{task}`, so it cannot be forbidden: give its name as the table of candidates has it"
+        ))),
     }
 }
 

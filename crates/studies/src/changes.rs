@@ -1,7 +1,7 @@
 //! What people and programs do to a study: rows told, items given up, batches retracted, targets named.
 
 use taskscout::data::Samples;
-use taskscout::study::{BatchId, Command, Event, Study};
+use taskscout::study::{BatchId, Command, Event, Progress, Study};
 use taskscout::target::Target;
 use taskscout::task::Task;
 
@@ -10,7 +10,7 @@ use crate::entry::{Entry, Happened, Told};
 use crate::error::{Error, Result};
 use crate::state::Batch;
 use crate::stored::{Draft, Step, StoredStudy};
-use crate::told::{Measured, digest};
+use crate::told::{Measured, digest, same_rows};
 
 /// What became of rows that were told.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -19,6 +19,9 @@ pub struct Receipt {
     pub batch: Batch,
     /// Whether the same rows had been told before, so that nothing changed.
     pub already: bool,
+    /// What the same rows were told for before, where that was something else: a file may have been mistaken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_as: Option<String>,
 }
 
 impl StoredStudy {
@@ -126,7 +129,14 @@ impl StoredStudy {
         let batch = self.known(&digest).cloned();
         let batch =
             batch.ok_or_else(|| Error::Failure("rows were told and are not there".into()))?;
-        Ok(Receipt { batch, already })
+        let mut others = self.batches().iter();
+        let same = others.find(|other| other.id != batch.id && same_rows(&other.digest, &digest));
+        let same_as = same.map(|other| other.of.to_string());
+        Ok(Receipt {
+            batch,
+            already,
+            same_as,
+        })
     }
 
     /// The batch of a digest.
@@ -160,6 +170,11 @@ impl StoredStudy {
     pub fn fail(&mut self, item: u64, reason: &str, retry: bool) -> Result<()> {
         self.refresh()?;
         self.transact(|this| {
+            if this.item(item)?.progress == Progress::Done {
+                return Err(Error::Input(format!(
+                    "item {item} is complete: if its rows are wrong, retract them with `retract --item {item}`"
+                )));
+            }
             let event = this.study().decide(&Command::Fail { item, reason })?;
             let draft = if retry {
                 let reason = reason.to_owned();

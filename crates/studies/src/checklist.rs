@@ -4,8 +4,7 @@ use std::path::Path;
 
 use taskscout::strategy::Plan;
 use taskscout::study::Progress;
-use taskscout_io::tables::short;
-use taskscout_io::tables::{Column as TableColumn, write_csv};
+use taskscout_io::tables::{Column as TableColumn, ReadOptions, Table, short, write_csv};
 use taskscout_lab::plan::aligned;
 
 use crate::asking::{AskOptions, Asked};
@@ -75,6 +74,12 @@ impl StoredStudy {
             return Err(Error::Input(format!(
                 "there is no folder {}: make it first",
                 folder.display()
+            )));
+        }
+        if is_filled_in(path) {
+            return Err(Error::Input(format!(
+                "{} is a checklist that was filled in: tell it, or give another file",
+                path.display()
             )));
         }
         let asked = self.ask(options)?;
@@ -152,4 +157,20 @@ impl StoredStudy {
         }
         Ok(outcomes)
     }
+}
+
+/// Whether a file is a checklist in which somebody has written.
+fn is_filled_in(path: &Path) -> bool {
+    let options = ReadOptions {
+        text: Some(&|column| column == FILE || column == FAILED),
+        ..ReadOptions::default()
+    };
+    let Ok(table) = Table::read_with(path, &options) else {
+        return false;
+    };
+    let written = |column: &str| {
+        let cells = table.text(column);
+        cells.is_ok_and(|cells| cells.iter().any(|cell| !cell.trim().is_empty()))
+    };
+    table.numbers(ITEM).is_ok() && (written(FILE) || written(FAILED))
 }

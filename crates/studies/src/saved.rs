@@ -17,7 +17,7 @@ impl StoredStudy {
         let found = all.iter().find(|predictor| predictor.target == name);
         found.cloned().ok_or_else(|| {
             Error::Input(format!(
-                "target `{name}` has no rows of its own, so there is nothing to choose a model by: tell some"
+                "target `{name}` has no rows of its own, so there is nothing to choose a model by: tell some, or, of a distribution, name the member that you want a model of with `target --add` and tell its rows"
             ))
         })
     }

@@ -47,13 +47,28 @@ pub(crate) fn digest(what: &str, task: Option<&Task>, samples: &Samples) -> Stri
     };
     text(what);
     text(task.map_or("", |task| task.id.as_str()));
-    let numbers = [
-        task.map_or(&[][..], Task::parameters),
-        samples.inputs(),
-        samples.outputs(),
-    ];
+    let parameters = task.map_or(&[][..], Task::parameters);
+    add_numbers(&mut sum, &[parameters]);
+    let mut rows = Sha256::new();
+    add_numbers(&mut rows, &[samples.inputs(), samples.outputs()]);
+    let rows = rows.finalize();
+    sum.update(rows);
+    format!("{}-{}", hex(&rows), hex(&sum.finalize()))
+}
+
+/// Whether two digests are of the same rows, whatever they were told for.
+pub(crate) fn same_rows(a: &str, b: &str) -> bool {
+    let rows = |digest: &str| digest.split_once('-').map(|(rows, _)| rows.to_owned());
+    rows(a).is_some_and(|own| rows(b) == Some(own))
+}
+
+fn hex(sum: &[u8]) -> String {
+    sum[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn add_numbers(sum: &mut Sha256, blocks: &[&[f64]]) {
     let mut bytes = Vec::with_capacity(1 << 16);
-    for block in numbers {
+    for block in blocks {
         sum.update((block.len() as u64).to_le_bytes());
         for part in block.chunks(8192) {
             bytes.clear();
@@ -62,9 +77,4 @@ pub(crate) fn digest(what: &str, task: Option<&Task>, samples: &Samples) -> Stri
             sum.update(&bytes);
         }
     }
-    let digest = sum.finalize();
-    digest[..16]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

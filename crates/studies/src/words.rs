@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use taskscout::study::{Progress, TrackedItem};
+use taskscout::features::{FeatureMap, Features as _};
+use taskscout::study::{Collection, Progress, TrackedItem};
+use taskscout_io::tables::short;
 use taskscout_lab::plan::aligned;
 use taskscout_models::SavedModel;
 
@@ -47,19 +49,50 @@ pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
         let labels: Vec<String> = columns.iter().map(Column::label).collect();
         labels.join(", ")
     };
-    let definition = study.definition();
+    let (definition, config) = (study.definition(), study.study().config());
     // An address may hold a password.
     let place = match store.split_once("://") {
         Some((kind, _)) if kind.starts_with("postgres") => "the database",
         _ => store,
     };
     format!(
-        "study `{}` begins in {place}\n\ntasks    {}\ninputs   {}\noutputs  {}\n\nnext: {}\n",
+        "study `{}` begins in {place}\n\ntasks     {}{}\n          {}\ninputs    {}\n          {}\noutputs   {}\ncosts     {}\n\nnext: {}\n",
         status.study,
+        config
+            .space
+            .count()
+            .map_or(String::new(), |count| format!("{count} with ")),
         names(&definition.parameters),
+        features(&config.task_features),
         names(&definition.inputs),
+        features(&config.input_features),
         names(&definition.outputs),
+        costs(&config.collection, definition.budget_unit()),
         status.next
+    )
+}
+
+/// What a feature map is, in words.
+fn features(map: &FeatureMap) -> String {
+    let words = match map {
+        FeatureMap::Standardised(_) => "features of centred and scaled values",
+        FeatureMap::Identity(_) => "the values themselves",
+        FeatureMap::Polynomial(_) => "polynomials with a constant",
+        _ => "features of your own",
+    };
+    format!("{words}: {} features", map.dim())
+}
+
+/// What collecting costs, in words.
+fn costs(collection: &Collection, unit: &str) -> String {
+    let costs = collection.task_costs.values().copied();
+    let sample = match (costs.clone().reduce(f64::min), costs.reduce(f64::max)) {
+        (Some(low), Some(high)) => format!("{} to {}", short(low), short(high)),
+        _ => short(collection.sample_cost),
+    };
+    format!(
+        "{sample} {unit} a sample, {} a task",
+        short(collection.switch_cost)
     )
 }
 
@@ -106,8 +139,11 @@ pub fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
             tracked.item.n.saturating_sub(tracked.collected)
         ),
     });
+    let warning = receipt.same_as.as_ref().map_or(String::new(), |other| {
+        format!("warning: the same rows were told as {other} before; if a file was mistaken, say `taskscout study undo`\n")
+    });
     format!(
-        "{} of {of} taken as batch {id}{rest}\n",
+        "{} of {of} taken as batch {id}{rest}\n{warning}",
         counted(*rows, "row")
     )
 }
@@ -117,7 +153,7 @@ pub fn receipt(receipt: &Receipt, item: Option<&TrackedItem>) -> String {
 pub fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> String {
     let mut text = checklist.to_owned();
     if asked.already {
-        text += "this plan was made before under the same key: nothing changed\n";
+        text += "this plan was made before under the same key: nothing changed, and a budget given now does not count\n";
     }
     if let Some(behind) = asked.behind {
         text += &format!(

@@ -349,3 +349,22 @@ fn rows_come_back_as_they_were_told() {
     let nobody = study.tell_target("today", &told).unwrap_err().to_string();
     assert!(nobody.contains("the targets are tomorrow"), "{nobody}");
 }
+
+#[test]
+fn rows_told_for_something_else_before_are_taken_with_a_warning() {
+    let mut study = create(Box::new(Memory::new()));
+    let told = rows(&[0.4, -0.2], 40, 900);
+    assert_eq!(study.tell_target("tomorrow", &told).unwrap().same_as, None);
+    assert_eq!(study.tell_target("tomorrow", &told).unwrap().same_as, None);
+    let items = study.ask(&AskOptions::budget(200)).unwrap().plan.items;
+    let receipt = study.tell(items[0].id, None, &told).unwrap();
+    assert_eq!(receipt.same_as.as_deref(), Some("target tomorrow"));
+    let other = rows(&[0.4, -0.2], items[1].n, 901);
+    let receipt = study.tell(items[1].id, None, &other).unwrap();
+    assert_eq!(receipt.same_as, None);
+    let refused = study.fail(items[1].id, "wrong", false).unwrap_err();
+    assert!(
+        refused.to_string().contains("retract --item 1"),
+        "{refused}"
+    );
+}

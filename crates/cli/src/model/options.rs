@@ -37,7 +37,7 @@ in the same order; models of several outputs give y0, y0_std, y0_model_std, y1 a
 
 /// What stands below the options of `predict` in the long help.
 pub(crate) const PREDICT_EXAMPLES: &str = "Examples:
-  Models come from runs with --save-models. Predictions as CSV on standard output:
+  Models come from `taskscout study model` and from runs with --save-models. Predictions as CSV on standard output:
 
     taskscout run experiments/small.toml --save-models --out small
     taskscout predict small/models/aware-seed0.safetensors --inputs states.csv

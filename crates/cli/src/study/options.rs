@@ -216,7 +216,7 @@ pub(crate) struct LimitArgs {
 /// `taskscout study work`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArgs {
-    /// The program that measures, and its arguments; see docs/how-to/use-your-own-simulator.md for what it reads and writes
+    /// The program that measures, and its arguments; put it last, all that follows belongs to it (docs/how-to/use-your-own-simulator.md says what it reads and writes)
     #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required = true, allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,
     /// Time for an answer, after which the program is ended and the item is free again: 90s, 30m, 2h
