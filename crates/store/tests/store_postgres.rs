@@ -213,7 +213,7 @@ fn no_error_shows_a_password() {
     for url in [
         "postgresql://anna:se/cret@host:port/db",
         "postgresql://anna:secret@127.0.0.1:1/db",
-        "postgresql://anna:secret@host/db?sslrootcert=secret",
+        "postgresql://anna:secret@host/db?sslpassword=secret",
         "postgresql://anna:secret@host/db?sslmode=require",
         "postgresql://anna:secret@no-such-host.invalid/db",
     ] {

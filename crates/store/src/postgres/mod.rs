@@ -11,7 +11,10 @@
 
 mod read;
 mod schema;
+#[cfg(feature = "tls")]
+mod secure;
 mod session;
+mod tls;
 mod write;
 
 use std::collections::BTreeMap;
@@ -19,7 +22,7 @@ use std::fmt;
 use std::time::Duration;
 
 use postgres::Config;
-use postgres::config::{Host, SslMode};
+use postgres::config::Host;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
@@ -44,7 +47,7 @@ impl fmt::Debug for Postgres {
 
 impl Postgres {
     /// Opens a database by its URL, `postgresql://user:password@host:port/database`; the tables are made if they
-    /// are not there.
+    /// are not there. `?sslmode=require` asks for TLS with a certificate that is checked (the feature `tls`).
     ///
     /// # Errors
     /// A server that cannot be reached or refuses; tables of a newer version.
@@ -65,17 +68,13 @@ impl Postgres {
     }
 
     fn connect(url: &str) -> Result<Self> {
+        let (url, wish) = tls::split(url)?;
         // The parser's own words may quote the password.
         let mut config: Config = url.parse().map_err(|_| {
             Error::Invalid(
                 "the address of the server is not understood: write `postgresql://user:password@host:port/database`, with %40 for an @ in a password".into(),
             )
         })?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(Error::Invalid(
-                "the address asks for `sslmode=require`, and this program has no TLS: connect through a tunnel (`ssh -L`), or leave `sslmode` out on a network that you trust".into(),
-            ));
-        }
         if config.get_application_name().is_none() {
             config.application_name("taskscout");
         }
@@ -86,9 +85,9 @@ impl Postgres {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(10));
         }
-        let place = place(&config);
+        let (place, connector) = (place(&config), tls::Connector::new(&config, &wish)?);
         Ok(Self {
-            session: Session::new(config, place),
+            session: Session::new(config, place, connector),
             claimed: BTreeMap::new(),
         })
     }

@@ -6,8 +6,9 @@ use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use postgres::types::ToSql;
-use postgres::{Client, Config, IsolationLevel, NoTls, Row, Statement, Transaction};
+use postgres::{Client, Config, IsolationLevel, Row, Statement, Transaction};
 
+use super::tls::{self, Connector};
 use crate::error::{Error, Result};
 
 /// How long a server may be away before what was asked for is given up.
@@ -50,6 +51,7 @@ type Prepared = HashMap<&'static str, Statement>;
 pub(super) struct Session {
     config: Config,
     place: String,
+    connector: Connector,
     open: Option<(Client, Prepared)>,
     /// Connections so far: what belongs to one ends with it.
     pub(super) number: u64,
@@ -103,10 +105,11 @@ impl Work<'_> {
 }
 
 impl Session {
-    pub(super) fn new(config: Config, place: String) -> Self {
+    pub(super) fn new(config: Config, place: String, connector: Connector) -> Self {
         Self {
             config,
             place,
+            connector,
             open: None,
             number: 0,
         }
@@ -172,7 +175,7 @@ impl Session {
         let open = match self.open.take() {
             Some((client, prepared)) if !client.is_closed() => (client, prepared),
             _ => {
-                let mut client = self.config.connect(NoTls)?;
+                let mut client = self.connector.connect(&self.config)?;
                 client.batch_execute(SETTINGS)?;
                 self.number += 1;
                 (client, Prepared::new())
@@ -234,6 +237,14 @@ impl Session {
 
     /// An error that stays.
     fn refused(&self, error: &postgres::Error, writes: bool, doubt: bool) -> Error {
+        let stored = if writes && !doubt {
+            "nothing was stored; "
+        } else {
+            ""
+        };
+        if let Some(problem) = tls::problem(error) {
+            return self.explain(&format!("{stored}{problem}"), doubt);
+        }
         let remedy = match error.code().map(postgres::error::SqlState::code) {
             Some("28P01" | "28000") => "check user and password",
             Some("3D000") => "make the database first, with `createdb`",
@@ -245,11 +256,6 @@ impl Session {
             Some("25006") => "it takes no writes: name the primary server",
             Some("XX001" | "XX002") => "its files are damaged: restore them from a copy",
             _ => "see the server's log",
-        };
-        let stored = if writes && !doubt {
-            "nothing was stored; "
-        } else {
-            ""
         };
         let problem = format!("{stored}the server says: {}; {remedy}", words(error));
         self.explain(&problem, doubt)
@@ -263,6 +269,9 @@ fn passes(error: &postgres::Error) -> bool {
             "57P01", "57P02", "57P03", "57P05", "53300", "40001", "40P01", "25P03",
         ];
         return state.starts_with("08") || known.contains(&state);
+    }
+    if tls::problem(error).is_some() {
+        return false;
     }
     let cause = error.source();
     let io = cause.is_some_and(|cause| cause.is::<std::io::Error>());

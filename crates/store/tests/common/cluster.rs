@@ -79,6 +79,20 @@ impl Cluster {
         Some(cluster)
     }
 
+    /// A file that nobody but the server may read.
+    #[allow(dead_code)] // for the tests of TLS
+    pub(crate) fn private_file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        if root() {
+            let mut give = Command::new("chown");
+            assert!(give.arg("postgres").arg(&path).status().unwrap().success());
+        }
+        path
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
@@ -137,6 +151,7 @@ impl Cluster {
     }
 
     /// Ends the server at once, in the middle of whatever it does.
+    #[allow(dead_code)] // for the tests of crashes
     pub(crate) fn crash(&self) {
         self.run("pg_ctl", |command| {
             command.arg("-D").arg(self.data());
