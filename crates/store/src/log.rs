@@ -163,7 +163,16 @@ pub trait Store: Rows + Claims + Send {
     ///
     /// # Errors
     /// A name that is there already; a store that cannot be written.
-    fn create(&mut self, study: &str, records: &[NewRecord]) -> Result<u64>;
+    fn create(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
+        check_first(study, records)?;
+        self.create_checked(study, records)
+    }
+
+    /// What [`Store::create`] does once names and records are checked, for whoever writes a store.
+    ///
+    /// # Errors
+    /// As there.
+    fn create_checked(&mut self, study: &str, records: &[NewRecord]) -> Result<u64>;
 
     /// Appends records if the study still has the version `expected`, replaces kept values, both or none, and
     /// gives the new version. Without records it keeps the values only, whatever the version is.
@@ -171,6 +180,21 @@ pub trait Store: Rows + Claims + Send {
     /// # Errors
     /// Another version ([`Error::Conflict`]); a study that is not there; a store that cannot be written.
     fn append(
+        &mut self,
+        study: &str,
+        expected: u64,
+        records: &[NewRecord],
+        keep: &[Kept],
+    ) -> Result<u64> {
+        check(study, records, keep)?;
+        self.append_checked(study, expected, records, keep)
+    }
+
+    /// What [`Store::append`] does once names, records and values are checked, for whoever writes a store.
+    ///
+    /// # Errors
+    /// As there.
+    fn append_checked(
         &mut self,
         study: &str,
         expected: u64,
@@ -230,7 +254,7 @@ pub trait Claims {
 }
 
 /// Refuses names and records that a store could not give back as they were.
-pub(crate) fn check(study: &str, records: &[NewRecord], keep: &[Kept]) -> Result<()> {
+fn check(study: &str, records: &[NewRecord], keep: &[Kept]) -> Result<()> {
     name("study", study)?;
     for record in records {
         text("author", &record.author)?;
@@ -248,7 +272,7 @@ pub(crate) fn check(study: &str, records: &[NewRecord], keep: &[Kept]) -> Result
 }
 
 /// The first records of a study: at least one, so that every study has a version.
-pub(crate) fn check_first(study: &str, records: &[NewRecord]) -> Result<()> {
+fn check_first(study: &str, records: &[NewRecord]) -> Result<()> {
     if records.is_empty() {
         return Err(Error::Invalid(format!(
             "the study `{study}` would begin without a record: give the one that says what it is"

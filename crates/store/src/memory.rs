@@ -115,8 +115,7 @@ impl Study {
 }
 
 impl Store for Memory {
-    fn create(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
-        log::check_first(study, records)?;
+    fn create_checked(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
         let mut shared = self.lock();
         if shared.studies.contains_key(study) {
             return Err(Error::Exists {
@@ -141,14 +140,13 @@ impl Store for Memory {
         Ok(version)
     }
 
-    fn append(
+    fn append_checked(
         &mut self,
         study: &str,
         expected: u64,
         records: &[NewRecord],
         keep: &[Kept],
     ) -> Result<u64> {
-        log::check(study, records, keep)?;
         let mut shared = self.lock();
         let found = shared.study(study)?;
         if !records.is_empty() && found.head.version != expected {

@@ -26,7 +26,7 @@ use postgres::config::Host;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
-use crate::log::{self, Claims, Head, Kept, Loaded, NewRecord, Query, Rows, Store};
+use crate::log::{Claims, Head, Kept, Loaded, NewRecord, Query, Rows, Store};
 use session::Session;
 
 /// A handle on a database of studies.
@@ -117,20 +117,18 @@ fn unsigned(number: i64) -> u64 {
 }
 
 impl Store for Postgres {
-    fn create(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
-        log::check_first(study, records)?;
+    fn create_checked(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
         self.session
             .write(|work| write::create(work, study, records))
     }
 
-    fn append(
+    fn append_checked(
         &mut self,
         study: &str,
         expected: u64,
         records: &[NewRecord],
         keep: &[Kept],
     ) -> Result<u64> {
-        log::check(study, records, keep)?;
         self.session
             .write(|work| write::append(work, study, expected, records, keep))
     }

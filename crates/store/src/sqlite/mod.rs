@@ -22,7 +22,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::{Error, Result};
-use crate::log::{self, Claims, Head, Kept, Loaded, NewRecord, Query, Rows, Store};
+use crate::log::{Claims, Head, Kept, Loaded, NewRecord, Query, Rows, Store};
 use failure::Place;
 
 pub use recover::{Recovered, RecoveredStudy, recover};
@@ -270,8 +270,7 @@ fn read_only(place: &Place) -> Result<Connection> {
 }
 
 impl Store for Sqlite {
-    fn create(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
-        log::check_first(study, records)?;
+    fn create_checked(&mut self, study: &str, records: &[NewRecord]) -> Result<u64> {
         let place = self.place.clone();
         let transaction = self.write()?;
         let version = write::create(&transaction, &place, study, records)?;
@@ -280,14 +279,13 @@ impl Store for Sqlite {
         Ok(version)
     }
 
-    fn append(
+    fn append_checked(
         &mut self,
         study: &str,
         expected: u64,
         records: &[NewRecord],
         keep: &[Kept],
     ) -> Result<u64> {
-        log::check(study, records, keep)?;
         let place = self.place.clone();
         let transaction = self.write()?;
         let version = write::append(&transaction, &place, study, expected, records, keep)?;
