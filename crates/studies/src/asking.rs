@@ -13,6 +13,7 @@ use taskscout::space::Space;
 use taskscout::strategy::Plan;
 use taskscout::study::{Collection, Command, Event, Progress, Study, TrackedItem};
 use taskscout::task::Task;
+use taskscout_io::tables::nearest_name;
 use taskscout_store::{Kept, Query};
 
 use crate::entry::{Entry, Happened};
@@ -235,9 +236,16 @@ pub(crate) fn check_forbidden(space: &Space, collection: &Collection) -> Result<
     let mut forbidden = collection.forbidden.iter();
     match forbidden.find(|task| space.row_of(task).is_none()) {
         None => Ok(()),
-        Some(task) => Err(Error::Input(format!(
-            "no task is called `{task}`, so it cannot be forbidden: give its name as the table of candidates has it"
-        ))),
+        Some(task) => {
+            let tasks = (0..space.count().unwrap_or(0)).filter_map(|row| space.task_at(row));
+            let names: Vec<String> = tasks.map(|task| task.id.to_string()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let hint = nearest_name(task.as_str(), &names)
+                .map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+            Err(Error::Input(format!(
+                "no task is called `{task}`{hint}, so it cannot be forbidden: give its name as the table of candidates has it"
+            )))
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use taskscout::target::Target;
 use taskscout::train::{JointRidge, PaperTrainer, PartialPooling};
 use taskscout_lab::parts;
 
+use crate::asking::check_forbidden;
 use crate::candidates::Candidates;
 use crate::definition::{Column, Definition};
 use crate::error::{Error, Result};
@@ -41,6 +42,7 @@ impl Settings {
             .map(ColumnSettings::column)
             .collect();
         let collection = self.collection.over(tasks.costs.clone());
+        check_forbidden(&tasks.space, &collection)?;
         let unit = self
             .collection
             .unit
@@ -308,6 +310,33 @@ mod tests {
         assert!(refusal(&format!("{turned}{ROWS}")).contains("the smaller one first"));
         let unknown: std::result::Result<Settings, _> = toml::from_str("colour = 1");
         assert!(unknown.is_err());
+    }
+
+    #[test]
+    fn a_forbidden_task_has_to_be_one_of_the_table() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("winds.csv");
+        std::fs::write(&path, "name,wind\ncalm,1\nstorm,20\n").unwrap();
+        let forbidding = |task: &str| {
+            let table = toml::Value::from(path.display().to_string());
+            built(&format!(
+                "{ROWS}[tasks]\ncandidates = {table}\n[collection]\nforbidden = [\"{task}\"]\n"
+            ))
+        };
+        assert_eq!(
+            forbidding("storm")
+                .unwrap()
+                .1
+                .config()
+                .collection
+                .forbidden
+                .len(),
+            1
+        );
+        let refused = forbidding("strom").unwrap_err().to_string();
+        assert!(refused.contains("did you mean `storm`?"), "{refused}");
+        // Any point of a range may be forbidden: it has no list of names.
+        assert!(built(&format!("{WIND}{ROWS}[collection]\nforbidden = [\"x\"]\n")).is_ok());
     }
 
     #[test]

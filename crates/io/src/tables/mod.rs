@@ -47,7 +47,7 @@ mod write;
 
 pub use error::{Error, Result};
 pub use limit::MemoryLimit;
-pub use names::distance as edit_distance;
+pub use names::{distance as edit_distance, nearest as nearest_name};
 pub use number::{leading as leading_number, parse as parse_number};
 pub use read::ReadOptions;
 pub use short::short;

@@ -55,7 +55,8 @@ pub(crate) fn missing(table: &str, column: &str, names: &[&str]) -> Error {
 }
 
 /// The name most like the one asked for, if it is near enough to be meant.
-fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
     let wanted = wanted.trim().to_lowercase();
     let length = wanted.chars().count();
     names
