@@ -286,6 +286,8 @@ def create_study(
     most_of_a_task: int | None = None,
     episode: int | None = None,
     forbidden: Sequence[str] = (),
+    target_rows: bool | None = None,
+    target_sample_cost: float | None = None,
     author: str | None = None,
 ) -> Study:
     """Begins a study.
@@ -293,6 +295,7 @@ def create_study(
     `storage` is a path or `sqlite:///tunnel.db` (three slashes before a relative path, four before an absolute one),
     or `postgresql://user@host/database`; without one the study lives in memory. With `load_if_exists`, a study of
     this name goes on. Features are `identity`, `affine`, `quadratic`, `cubic`, or a mapping with a `kind`.
+    `target_rows=False` says that no more rows of the targets can be had, `target_sample_cost` what one costs.
     """
     names = _parameter_names(space)
     wanted = [target if isinstance(target, Target) else Target(target) for target in targets]
@@ -320,6 +323,8 @@ def create_study(
                 most_of_a_task=most_of_a_task,
                 episode=episode,
                 forbidden=list(forbidden),
+                target_rows=target_rows,
+                target_sample_cost=target_sample_cost,
             ),
         )
         address = _address(storage)

@@ -55,6 +55,7 @@ impl Settings {
             scaling: self.rows.scaling,
             cost_unit: unit,
             capacities: tasks.capacities,
+            target_rows: self.collection.priced_target_rows()?,
         };
         definition.validate()?;
         let input_features = self.input_features(definition.inputs.len(), registry)?;
@@ -252,6 +253,8 @@ impl StoredStudy {
 
 #[cfg(test)]
 mod tests {
+    use taskscout::study::TargetRows;
+
     use super::*;
 
     fn built(text: &str) -> Result<(Definition, Study)> {
@@ -282,7 +285,7 @@ mod tests {
         let text = format!(
             "strategy = \"passive\"\ntrainer = \"pooled\"\nk = 2\nseed = 9\n{WIND}features = \"quadratic\"\n{ROWS}features = \"affine\"\n\
              [[targets]]\nname = \"t\"\nparameters = [3.0]\nweight = 2.0\n\
-             [collection]\nunit = \"min\"\nsample_cost = 2\nswitch_cost = 5\nsmallest_batch = 4\nmax_tasks = 3\n"
+             [collection]\nunit = \"min\"\nsample_cost = 2\nswitch_cost = 5\nsmallest_batch = 4\nmax_tasks = 3\ntarget_sample_cost = 7\n"
         );
         let (definition, study) = built(&text).unwrap();
         let config = study.config();
@@ -294,6 +297,7 @@ mod tests {
         assert_eq!(config.collection.max_tasks, Some(3));
         assert!((config.collection.switch_cost - 5.0).abs() < 1e-12);
         assert_eq!(definition.budget_unit(), "min");
+        assert_eq!(definition.target_rows, Some(TargetRows::Each(7.0)));
         assert!(config.targets[0].is_known());
     }
 
@@ -308,6 +312,13 @@ mod tests {
         assert!(refusal(&two).contains("2 parameters, but tasks have 1"));
         let turned = WIND.replace("low = 0", "low = 13");
         assert!(refusal(&format!("{turned}{ROWS}")).contains("the smaller one first"));
+        for (rows, part) in [
+            ("target_rows = false\ntarget_sample_cost = 7", "leave out"),
+            ("target_sample_cost = -1", "above 0"),
+        ] {
+            let text = format!("{WIND}{ROWS}[collection]\n{rows}\n");
+            assert!(refusal(&text).contains(part), "{rows}");
+        }
         let unknown: std::result::Result<Settings, _> = toml::from_str("colour = 1");
         assert!(unknown.is_err());
     }

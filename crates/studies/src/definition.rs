@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
+use taskscout::study::TargetRows;
 use taskscout::task::TaskId;
 use taskscout_models::{Affine, Names, Units};
 
@@ -79,6 +80,9 @@ pub struct Definition {
     /// Rows that tasks can give in all, where that is limited.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub capacities: BTreeMap<TaskId, usize>,
+    /// Whether more rows of the targets can be had and what they cost, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_rows: Option<TargetRows>,
 }
 
 /// How told rows become the rows that the study learns from: `(value − mean) / scale`, column by column.

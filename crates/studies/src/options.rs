@@ -167,6 +167,8 @@ impl CollectionSettings {
             most_of_a_task: given.most_of_a_task.or(self.most_of_a_task),
             forbidden,
             episode: given.episode.or(self.episode),
+            target_rows: given.target_rows.or(self.target_rows),
+            target_sample_cost: given.target_sample_cost.or(self.target_sample_cost),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use taskscout::forecast::Interval;
-use taskscout::study::{Advice, ForecastPoint, ForecastRequest, TargetForecast};
+use taskscout::study::{
+    Advice, Forecast, ForecastPoint, ForecastRequest, SpendOn, TargetForecast, TargetRows,
+};
 use taskscout_io::tables::short;
 use taskscout_lab::plan::aligned;
 use taskscout_plot::{LinePlot, Series, SeriesPoint, Theme, YAxis};
@@ -19,6 +21,8 @@ pub struct Outlook {
     pub spent: f64,
     /// What errors are measured in: the unit of the only output, or standard deviations of the outputs.
     pub error_unit: String,
+    /// Whether rows of the targets can be had, and what they cost.
+    pub target_rows: TargetRows,
     /// One for each target.
     pub targets: Vec<TargetOutlook>,
     /// Whether to go on.
@@ -47,55 +51,55 @@ pub struct OutlookPoint {
     pub design: Interval,
     /// On all tasks alike.
     pub passive: Interval,
-    /// On rows of the targets; none where no target can have rows.
+    /// On rows of the targets; none where no target can have rows, or the budget buys none.
     pub target_rows: Option<Interval>,
 }
 
 impl StoredStudy {
-    /// What further budgets are expected to bring.
+    /// What further budgets are expected to bring. What the study says of rows of the targets holds, unless the request
+    /// says more.
     ///
     /// # Errors
     /// Too little data to forecast from, or a request that makes no sense.
     pub fn outlook(&self, request: &ForecastRequest) -> Result<Outlook> {
-        let forecast = self.study().forecast(request)?;
-        let scaling = self.scaling();
-        let factor = scaling
-            .and_then(crate::Scaling::squared_unit)
-            .unwrap_or(1.0);
-        let outputs = &self.definition().outputs;
-        let error_unit = match &outputs[..] {
-            [only] => only
-                .unit
-                .clone()
-                .unwrap_or_else(|| format!("units of {}", only.name)),
-            _ => "standard deviations of the outputs".into(),
-        };
-        let unit = self.definition().budget_unit().to_owned();
-        let next = &forecast.next_batch;
-        let verdict = if forecast.advice.stop {
-            "stop here"
-        } else {
-            "go on"
-        };
-        let sentence = format!(
-            "another {} {unit} spent {} is expected to lower the error from {} to {} {error_unit}: {verdict}",
-            next.budget,
-            next.spend_on,
-            digits((factor * next.now).sqrt()),
-            digits((factor * next.then).sqrt())
-        );
-        Ok(Outlook {
+        let mut request = request.clone();
+        if request.target_rows == TargetRows::default() {
+            request.target_rows = self.definition().target_rows.unwrap_or_default();
+        }
+        let forecast = self.study().forecast(&request)?;
+        let (factor, error_unit) = self.error_unit();
+        let outlook = Outlook {
             spent: self.study().spent(),
-            unit,
+            unit: self.definition().budget_unit().to_owned(),
             error_unit,
+            target_rows: request.target_rows,
             targets: forecast
                 .targets
                 .iter()
                 .map(|target| of_target(target, factor))
                 .collect(),
             advice: forecast.advice.clone(),
+            sentence: String::new(),
+        };
+        let sentence = outlook.sentence(&forecast, factor);
+        Ok(Outlook {
             sentence,
+            ..outlook
         })
+    }
+
+    /// What a mean squared error is multiplied by before its root is an error in a unit, and that unit: the only
+    /// output's own, or standard deviations.
+    pub(crate) fn error_unit(&self) -> (f64, String) {
+        let scaling = self.scaling().and_then(crate::Scaling::squared_unit);
+        let unit = match &self.definition().outputs[..] {
+            [only] => only
+                .unit
+                .clone()
+                .unwrap_or_else(|| format!("units of {}", only.name)),
+            _ => "standard deviations of the outputs".into(),
+        };
+        (scaling.unwrap_or(1.0), unit)
     }
 }
 
@@ -105,28 +109,68 @@ fn of_target(target: &TargetForecast, factor: f64) -> TargetOutlook {
         low: (factor * loss.low).sqrt(),
         high: (factor * loss.high).sqrt(),
     };
-    let at =
-        |points: &[ForecastPoint], index: usize| points.get(index).map(|point| error(&point.loss));
-    let designed = target.by_design.iter().enumerate();
+    let at = |points: &[ForecastPoint], budget: usize| {
+        let mut points = points.iter();
+        let found = points.find(|point| point.budget == budget);
+        found.map(|point| error(&point.loss))
+    };
+    let designed = target.by_design.iter();
     TargetOutlook {
         name: target.name.clone(),
         now: error(&target.now),
         further: designed
-            .map(|(index, point)| OutlookPoint {
+            .map(|point| OutlookPoint {
                 budget: point.budget,
                 design: error(&point.loss),
-                passive: at(&target.passive, index).unwrap_or_else(|| error(&point.loss)),
-                target_rows: at(&target.target_rows, index),
+                passive: at(&target.passive, point.budget).unwrap_or_else(|| error(&point.loss)),
+                target_rows: at(&target.target_rows, point.budget),
             })
             .collect(),
     }
 }
 
-fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     short(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
 impl Outlook {
+    /// What the next batch is expected to bring. That rows of the targets can be had at all is said as a condition,
+    /// where nobody said so.
+    fn sentence(&self, forecast: &Forecast, factor: f64) -> String {
+        let next = &forecast.next_batch;
+        let error = |loss: f64| digits((factor * loss).sqrt());
+        let (unit, error_unit) = (&self.unit, &self.error_unit);
+        let (price, otherwise) = match (next.spend_on, self.target_rows) {
+            (SpendOn::TargetRows, TargetRows::LikeSources) => (
+                ", if they can be had at the cost of other rows,".to_owned(),
+                format!(
+                    ", and spent {} to {} {error_unit}",
+                    SpendOn::Design,
+                    error(next.by_design)
+                ),
+            ),
+            (SpendOn::TargetRows, TargetRows::Each(cost)) => {
+                (format!(" ({} {unit} each)", short(cost)), String::new())
+            }
+            _ => (String::new(), String::new()),
+        };
+        let planned_gain = 1.0 - next.by_design / next.now;
+        let verdict = if forecast.advice.stop {
+            "stop here"
+        } else if !otherwise.is_empty() && planned_gain < forecast.advice.least_gain {
+            "go on if they can be had, and else stop here"
+        } else {
+            "go on"
+        };
+        format!(
+            "another {} {unit} spent {}{price} is expected to lower the error from {} to {} {error_unit}{otherwise}: {verdict}",
+            next.budget,
+            next.spend_on,
+            error(next.now),
+            error(next.then)
+        )
+    }
+
     /// For a person at a terminal.
     #[must_use]
     pub fn to_text(&self) -> String {
@@ -142,16 +186,24 @@ impl Outlook {
                 range(&target.now),
                 self.error_unit
             ));
-            let head = ["more", "", "as planned", "all tasks alike", "target rows"];
+            let head = ["more", "", "as planned", "all tasks alike"];
             let mut lines = vec![head.map(str::to_owned).to_vec()];
+            lines[0].extend(match self.target_rows {
+                TargetRows::LikeSources => Some("target rows".to_owned()),
+                TargetRows::Each(cost) => Some(format!("target rows at {}", short(cost))),
+                TargetRows::NotAvailable => None,
+            });
+            let columns = lines[0].len();
             lines.extend(target.further.iter().map(|point| {
-                vec![
+                let mut line = vec![
                     point.budget.to_string(),
                     self.unit.clone(),
                     range(&point.design),
                     range(&point.passive),
                     point.target_rows.as_ref().map_or("–".into(), range),
-                ]
+                ];
+                line.truncate(columns);
+                line
             }));
             text.push_str(&aligned(&lines));
             text.push('\n');
@@ -200,11 +252,15 @@ impl Outlook {
             x_title: format!("spent ({})", self.unit),
             y_title: format!("error ({})", self.error_unit),
             y_axis: YAxis::Log,
-            series: vec![
-                series("as planned", &|at| Some(at.design)),
-                series("all tasks alike", &|at| Some(at.passive)),
-                series("target rows", &|at| at.target_rows),
-            ],
+            series: [
+                Some(series("as planned", &|at| Some(at.design))),
+                Some(series("all tasks alike", &|at| Some(at.passive))),
+                (self.target_rows != TargetRows::NotAvailable)
+                    .then(|| series("target rows", &|at| at.target_rows)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
             reference: None,
             crossings: Vec::new(),
             width: 760.0,

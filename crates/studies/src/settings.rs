@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::Serve;
-use taskscout::study::Collection;
+use taskscout::study::{Collection, TargetRows};
 use taskscout::task::TaskId;
 use taskscout_lab::parts;
 
@@ -177,6 +177,10 @@ pub struct CollectionSettings {
     pub forbidden: Vec<String>,
     /// Samples of an episode.
     pub episode: Option<usize>,
+    /// Whether more rows of the targets can be had.
+    pub target_rows: Option<bool>,
+    /// What a row of the targets costs; as much as a sample if not given.
+    pub target_sample_cost: Option<f64>,
 }
 
 impl ColumnSettings {
@@ -189,6 +193,21 @@ impl ColumnSettings {
 }
 
 impl CollectionSettings {
+    /// What was said of rows of the targets.
+    pub(crate) fn priced_target_rows(&self) -> Result<Option<TargetRows>> {
+        match (self.target_rows, self.target_sample_cost) {
+            (Some(false), Some(_)) => Err(Error::Input(
+                "rows of the targets have a cost and cannot be had: leave out `target_sample_cost`, or `target_rows = false`".into(),
+            )),
+            (Some(false), None) => Ok(Some(TargetRows::NotAvailable)),
+            (_, Some(cost)) if cost.is_finite() && cost > 0.0 => Ok(Some(TargetRows::Each(cost))),
+            (_, Some(cost)) => Err(Error::Input(format!(
+                "`target_sample_cost` is {cost}: give a number above 0"
+            ))),
+            (_, None) => Ok(None),
+        }
+    }
+
     /// The library's settings, with what samples of single tasks cost.
     #[must_use]
     pub fn over(&self, task_costs: BTreeMap<TaskId, f64>) -> Collection {

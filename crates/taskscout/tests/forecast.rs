@@ -9,7 +9,7 @@ use faer::Mat;
 use taskscout::forecast::{ForecastTarget, Forecaster, FurtherRows, Interval};
 use taskscout::model::{Activation, FitReport, Layer, Mlp, Structure, TaskMap};
 use taskscout::prelude::*;
-use taskscout::study::SpendOn;
+use taskscout::study::{Forecast, SpendOn, TargetRows};
 use taskscout::theory::{RiskShape, excess_risk};
 
 /// A fit that says nothing of itself but how many labels it saw.
@@ -360,6 +360,41 @@ fn costs_and_the_least_gain_count() {
         [SpendOn::Design, SpendOn::Passive, SpendOn::TargetRows]
             .contains(&forecast.next_batch.spend_on)
     );
+}
+
+/// Rows of the targets are advised only where they can be had, and at what they cost.
+#[test]
+fn target_rows_cost_what_they_cost() {
+    let (study, _) = several(2);
+    let forecast = |target_rows: TargetRows| {
+        let request = ForecastRequest {
+            target_rows,
+            ..ForecastRequest::further(&[100, 400])
+        };
+        study.forecast(&request).unwrap()
+    };
+    let usual = forecast(TargetRows::LikeSources);
+    let samples = |forecast: &Forecast| -> Vec<usize> {
+        let points = forecast.targets[0].target_rows.iter();
+        points.map(|point| point.samples).collect()
+    };
+    assert_eq!(samples(&usual), [100, 400]);
+    // The fewer rows a budget buys, the less they help.
+    let dear = forecast(TargetRows::Each(200.0));
+    assert_eq!(samples(&dear), [2]);
+    assert_eq!(dear.targets[0].target_rows[0].budget, 400);
+    let last = |forecast: &Forecast| forecast.targets[0].target_rows.last().unwrap().loss.mean;
+    assert!(last(&dear) > last(&usual));
+    let none = forecast(TargetRows::NotAvailable);
+    assert!(samples(&none).is_empty());
+    assert_ne!(none.next_batch.spend_on, SpendOn::TargetRows);
+    assert!((none.next_batch.by_design - usual.next_batch.by_design).abs() < 1e-12);
+    let request = ForecastRequest {
+        target_rows: TargetRows::Each(0.0),
+        ..ForecastRequest::further(&[100])
+    };
+    let refused = study.forecast(&request).unwrap_err().to_string();
+    assert!(refused.contains("above 0"), "{refused}");
 }
 
 #[test]

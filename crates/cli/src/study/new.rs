@@ -80,6 +80,12 @@ pub(crate) struct NewOptions {
     seed: Option<u64>,
     #[command(flatten)]
     limits: LimitArgs,
+    /// No more rows of the targets can be had: never advise them
+    #[arg(long)]
+    no_target_rows: bool,
+    /// Cost of a row of the targets; as much as a sample if not given
+    #[arg(long, value_name = "COST", conflicts_with = "no_target_rows")]
+    target_cost: Option<f64>,
 }
 
 impl LimitArgs {
@@ -137,7 +143,11 @@ impl NewOptions {
                 ..RowSettings::default()
             },
             targets: self.targets.clone(),
-            collection: self.limits.settings(),
+            collection: CollectionSettings {
+                target_rows: self.no_target_rows.then_some(false),
+                target_sample_cost: self.target_cost,
+                ..self.limits.settings()
+            },
             ..Settings::default()
         }
     }

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::forecast_report::{
     Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
+    TargetRows,
 };
 use super::{Progress, Study};
 use crate::error::{Error, Result};
@@ -198,7 +199,7 @@ impl Study {
         let mut scenarios = Vec::new();
         for way in ways {
             for &budget in &request.further {
-                if let Some(bought) = self.bought(way, budget)? {
+                if let Some(bought) = self.bought(way, budget, request.target_rows)? {
                     scenarios.push((way, bought));
                 }
             }
@@ -228,6 +229,8 @@ impl Study {
         });
         let first = scenarios.iter().zip(&found);
         let first = first.filter(|((_, bought), _)| bought.budget == request.further[0]);
+        let designed = first.clone().find(|((way, _), _)| *way == SpendOn::Design);
+        let by_design = designed.map_or(now.all.mean, |(_, losses)| losses.all.mean);
         let best = first.min_by(|a, b| a.1.all.mean.total_cmp(&b.1.all.mean));
         let (spend_on, then) = best
             .map_or((SpendOn::Design, now.all.mean), |((way, _), losses)| {
@@ -238,6 +241,7 @@ impl Study {
             spend_on,
             now: now.all.mean,
             then,
+            by_design,
             value: (now.all.mean - then) / request.further[0] as f64,
         };
         Ok(Forecast {
@@ -248,7 +252,7 @@ impl Study {
     }
 
     /// What a budget would buy; none where there is nothing of the kind to buy. What is under way comes too.
-    fn bought(&self, way: SpendOn, budget: usize) -> Result<Option<Bought>> {
+    fn bought(&self, way: SpendOn, budget: usize, price: TargetRows) -> Result<Option<Bought>> {
         let mut rows = FurtherRows::default();
         let under_way = self.under_way();
         let waiting: std::collections::BTreeMap<_, _> = under_way.into_iter().collect();
@@ -263,7 +267,7 @@ impl Study {
                 self.plan_by(passive.as_ref(), budget, None)?.plan.items
             }
             SpendOn::TargetRows => {
-                let bought = self.target_rows_for(budget)?;
+                let bought = self.target_rows_for(budget, price)?;
                 if bought.is_empty() {
                     return Ok(None);
                 }
@@ -285,16 +289,21 @@ impl Study {
     }
 
     /// Rows of targets that a budget buys, by their weights.
-    fn target_rows_for(&self, budget: usize) -> Result<Vec<(usize, usize)>> {
+    fn target_rows_for(&self, budget: usize, price: TargetRows) -> Result<Vec<(usize, usize)>> {
         let targets = self.config.targets.iter().enumerate();
         let sampled: Vec<(usize, f64)> = targets
             .filter(|(_, target)| target.has_samples())
             .map(|(index, target)| (index, target.weight))
             .collect();
-        if sampled.is_empty() {
+        let samples = match price {
+            _ if sampled.is_empty() => 0,
+            TargetRows::LikeSources => self.config.collection.samples(budget)?,
+            TargetRows::Each(cost) => (budget as f64 / cost) as usize,
+            TargetRows::NotAvailable => 0,
+        };
+        if samples == 0 {
             return Ok(Vec::new());
         }
-        let samples = self.config.collection.samples(budget)?;
         let weights: Vec<f64> = sampled.iter().map(|(_, weight)| *weight).collect();
         let total: f64 = weights.iter().sum();
         let rows = sampled.iter().map(|(index, weight)| {

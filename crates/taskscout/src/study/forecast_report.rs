@@ -22,6 +22,22 @@ pub struct ForecastRequest {
     pub draws: usize,
     /// The gain, as a part of the loss now, below which another batch is not advised.
     pub least_gain: f64,
+    /// Whether rows of the targets can be had, and what they cost.
+    #[serde(default)]
+    pub target_rows: TargetRows,
+}
+
+/// Whether rows of the targets can be had, and what they cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetRows {
+    /// At the cost of a sample of the source tasks.
+    #[default]
+    LikeSources,
+    /// At a cost of their own, in the unit of the budget.
+    Each(f64),
+    /// Not at all.
+    NotAvailable,
 }
 
 impl ForecastRequest {
@@ -32,6 +48,7 @@ impl ForecastRequest {
             further: budgets.to_vec(),
             draws: 200,
             least_gain: 0.05,
+            target_rows: TargetRows::default(),
         }
     }
 
@@ -74,6 +91,14 @@ impl ForecastRequest {
             return Err(Error::setting(
                 "least_gain",
                 format!("is {}: it must be from 0 to below 1", self.least_gain),
+            ));
+        }
+        if let TargetRows::Each(cost) = self.target_rows
+            && !(cost.is_finite() && cost > 0.0)
+        {
+            return Err(Error::setting(
+                "target_rows",
+                format!("cost {cost} each: give a number above 0"),
             ));
         }
         Ok(())
@@ -125,7 +150,7 @@ pub struct TargetForecast {
     pub by_design: Vec<ForecastPoint>,
     /// With the budgets spread over all source tasks.
     pub passive: Vec<ForecastPoint>,
-    /// With the budgets spent on rows of targets; empty where no target can have rows.
+    /// With the budgets spent on rows of targets, where they buy some; empty where no target can have rows.
     pub target_rows: Vec<ForecastPoint>,
 }
 
@@ -140,6 +165,8 @@ pub struct NextBatch {
     pub now: f64,
     /// The loss after it.
     pub then: f64,
+    /// The loss after it where it is spent as the study would plan it.
+    pub by_design: f64,
     /// The fall of the loss for each unit of the budget, switches included.
     pub value: f64,
 }

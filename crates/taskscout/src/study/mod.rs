@@ -40,6 +40,7 @@ pub use file::StudyFile;
 use fits::{Cache, KeptStart};
 pub use forecast_report::{
     Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
+    TargetRows,
 };
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};
