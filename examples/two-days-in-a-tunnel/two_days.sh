@@ -33,9 +33,9 @@ python3 tunnel.py calibrate calibration.csv
 "$taskscout" study forecast
 
 echo "== Tuesday: two workers measure, while the tunnel crashes now and then"
-"$taskscout" study work --budget 150 --rounds 3 --command python3 tunnel.py serve &
+"$taskscout" study work --budget 150 --rounds 3 -- python3 tunnel.py serve &
 first=$!
-"$taskscout" study work --budget 150 --rounds 3 --command python3 tunnel.py serve
+"$taskscout" study work --budget 150 --rounds 3 -- python3 tunnel.py serve
 wait $first
 "$taskscout" study status
 "$taskscout" study forecast --figure forecast.svg

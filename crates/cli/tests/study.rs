@@ -243,7 +243,7 @@ fn undo_goes_back_one_change_after_the_other() {
     }
     assert_eq!(scratch.status()["open"], before["open"]);
     let back = scratch.text_of("study undo");
-    assert!(back.contains("round 0"), "{back}");
+    assert!(back.contains("round 1"), "{back}");
     let back = scratch.text_of("study undo");
     assert!(back.contains("hover.csv"), "{back}");
     scratch.refused("study undo", &["there is nothing to take back"]);

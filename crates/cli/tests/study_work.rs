@@ -120,8 +120,7 @@ fn the_items_of_a_killed_worker_are_measured_by_another() {
         "slow.py",
         &RIG.replace("time.sleep(0.02)", "time.sleep(600)"),
     );
-    let line =
-        format!("study work --timeout 1s --retries 5 --store {store} --command python3 slow.py");
+    let line = format!("study work --timeout 1s --retries 5 --store {store} -- python3 slow.py");
     scratch.done(&format!("study ask --budget 60 --store {store}"));
     let mut child = scratch
         .command(&line)

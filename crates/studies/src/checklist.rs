@@ -55,7 +55,7 @@ impl StoredStudy {
         format!(
             "{}\nround {}: {}, {}, {} {}\n",
             aligned(&lines),
-            plan.round,
+            plan.round + 1,
             counted(items.len(), "item"),
             counted(samples, "sample"),
             short(total),

@@ -16,6 +16,7 @@ mod build;
 mod candidates;
 mod changes;
 mod checklist;
+mod choice;
 mod count;
 mod definition;
 mod entry;

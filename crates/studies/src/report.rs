@@ -106,7 +106,7 @@ impl StoredStudy {
                 item.n.to_string(),
                 item.collected.to_string(),
                 short(item.cost),
-                item.round.to_string(),
+                (item.round + 1).to_string(),
                 item.stage.clone(),
                 item.state.to_string(),
                 item.reason.clone(),
@@ -131,7 +131,7 @@ impl StoredStudy {
                         predictor.target.clone(),
                         known.map_or(String::new(), |target| target.rows.to_string()),
                         predictor.kind.to_string(),
-                        predictor.reason.clone(),
+                        self.ways(predictor).join(" · "),
                     ]
                 });
                 text += &table(&head, rows);

@@ -310,7 +310,8 @@ impl State {
                     let plan = &plan.plan;
                     format!(
                         "round {}: {}, {}",
-                        plan.round,
+                        // People count from one.
+                        plan.round + 1,
                         counted(plan.items.len(), "item"),
                         counted(plan.budget(), "sample")
                     )

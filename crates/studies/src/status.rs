@@ -9,6 +9,7 @@ use crate::lease::ItemState;
 use crate::state::Line;
 use crate::stored::StoredStudy;
 use crate::time::minute;
+use crate::words::features;
 
 /// Where a study stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,6 +22,10 @@ pub struct Status {
     pub strategy: String,
     /// The trainer.
     pub trainer: String,
+    /// The features of tasks: how tasks are related by their parameters.
+    pub task_features: String,
+    /// The features of inputs: what a prediction is a weighted sum of.
+    pub input_features: String,
     /// Rounds that were asked for.
     pub rounds: usize,
     /// What was spent, in units of the budget.
@@ -128,6 +133,8 @@ impl StoredStudy {
             version: self.version(),
             strategy: config.strategy.kind.to_string(),
             trainer: config.oracle.name().to_owned(),
+            task_features: features(&config.task_features),
+            input_features: features(&config.input_features),
             rounds: study.rounds(),
             spent: study.spent(),
             unit: self.definition().budget_unit().to_owned(),
@@ -213,6 +220,8 @@ impl Status {
         let mut lines = vec![
             format!("study      {} (entry {})", self.study, self.version),
             format!("strategy   {}, trainer {}", self.strategy, self.trainer),
+            format!("tasks      {}", self.task_features),
+            format!("inputs     {}", self.input_features),
             format!("targets    {}", or_none(&targets.join(", "))),
             format!(
                 "collected  {} in {}, {} {} spent",

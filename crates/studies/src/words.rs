@@ -55,32 +55,56 @@ pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
         Some((kind, _)) if kind.starts_with("postgres") => "the database",
         _ => store,
     };
+    let table = config.space.count();
     format!(
-        "study `{}` begins in {place}\n\ntasks     {}{}\n          {}\ninputs    {}\n          {}\noutputs   {}\ncosts     {}\n\nnext: {}\n",
+        "study `{}` begins in {place}\n\ntasks     {}{}\n          {}\ninputs    {}\n          {}\noutputs   {}\ncosts     {}\n{}\nnext: {}\n",
         status.study,
-        config
-            .space
-            .count()
-            .map_or(String::new(), |count| format!("{count} with ")),
+        table.map_or(String::new(), |count| format!(
+            "{count}, with the parameters "
+        )),
         names(&definition.parameters),
         features(&config.task_features),
         names(&definition.inputs),
         features(&config.input_features),
         names(&definition.outputs),
         costs(&config.collection, definition.budget_unit()),
+        mistaken_cost(&definition.parameters, &config.collection)
+            .filter(|_| table.is_some())
+            .unwrap_or_default(),
         status.next
     )
 }
 
-/// What a feature map is, in words.
-fn features(map: &FeatureMap) -> String {
-    let words = match map {
-        FeatureMap::Standardised(_) => "features of centred and scaled values",
-        FeatureMap::Identity(_) => "the values themselves",
-        FeatureMap::Polynomial(_) => "polynomials with a constant",
-        _ => "features of your own",
+/// What columns of costs are often called.
+const COSTS: [&str; 10] = [
+    "cost", "costs", "price", "minutes", "hours", "days", "euro", "euros", "usd", "dollars",
+];
+
+/// A remark on a column that has the name of a cost and was taken as a parameter.
+fn mistaken_cost(parameters: &[Column], collection: &Collection) -> Option<String> {
+    let sounds_like_cost = |column: &&Column| {
+        let name = column.name.to_lowercase();
+        let mut words = name.split(|letter: char| !letter.is_alphanumeric());
+        words.any(|word| COSTS.contains(&word))
     };
-    format!("{words}: {} features", map.dim())
+    let found = parameters.iter().find(sounds_like_cost)?;
+    collection.task_costs.is_empty().then(|| {
+        let name = &found.name;
+        format!(
+            "\nnote: the column `{name}` was taken as a parameter of the tasks; if it is what a sample costs, begin the study anew with `--cost {name}`\n"
+        )
+    })
+}
+
+/// What a feature map is, in words.
+pub(crate) fn features(map: &FeatureMap) -> String {
+    let words = match map {
+        FeatureMap::Standardised(_) => " of centred and scaled values",
+        FeatureMap::Identity(_) => ": the values themselves",
+        FeatureMap::Polynomial(_) => ": polynomials with a constant",
+        _ => " of your own",
+    };
+    format!("{} features{words}", map.dim())
 }
 
 /// What collecting costs, in words.
@@ -176,14 +200,15 @@ pub fn asked(asked: &Asked, checklist: &str, out: Option<&Path>) -> String {
     text
 }
 
-/// What became of an item of a table.
+/// What became of the items of a table.
 #[must_use]
-pub fn outcome(item: u64, outcome: &ItemOutcome, study: &StoredStudy) -> String {
-    match outcome {
-        ItemOutcome::Taken(taken) => receipt(taken, study.item(item).ok()),
+pub fn outcomes(outcomes: &[(u64, ItemOutcome)], study: &StoredStudy) -> String {
+    let line = |(item, outcome): &(u64, ItemOutcome)| match outcome {
+        ItemOutcome::Taken(taken) => receipt(taken, study.item(*item).ok()),
         ItemOutcome::GivenUp(reason) => format!("item {item} given up: {reason}\n"),
         ItemOutcome::WasGivenUp => format!("item {item} was given up before: nothing changed\n"),
-    }
+    };
+    outcomes.iter().map(line).collect()
 }
 
 /// An item that somebody measures from now on.
@@ -272,13 +297,12 @@ pub fn history(history: &[Line]) -> String {
 
 /// A model that was written to a file.
 #[must_use]
-pub fn saved(model: &SavedModel, out: &Path) -> String {
-    let provenance = model.provenance();
+pub fn saved(model: &SavedModel, ways: &[String], out: &Path) -> String {
     format!(
-        "{} written: target {}, {}\nuse it with `taskscout predict {} --inputs FILE`\n",
+        "{} written: the model of target {}, made of these ways to predict by how well each does\n  {}\nuse it with `taskscout predict {} --inputs FILE`\n",
         out.display(),
-        provenance.target,
-        provenance.reason,
+        model.provenance().target,
+        ways.join("\n  "),
         out.display()
     )
 }
@@ -308,4 +332,23 @@ pub fn worked(worked: &Worked) -> String {
         counted(worked.rows, "row"),
         counted(worked.failed, "attempt")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_that_became_a_parameter_is_remarked() {
+        let columns = ["wind", "tunnel_minutes"].map(Column::named);
+        let free = Collection::default();
+        let note = mistaken_cost(&columns, &free).unwrap();
+        assert!(note.contains("`--cost tunnel_minutes`"), "{note}");
+        assert_eq!(mistaken_cost(&columns[..1], &free), None);
+        let priced = Collection {
+            task_costs: [("a".into(), 2.0)].into(),
+            ..Collection::default()
+        };
+        assert_eq!(mistaken_cost(&columns, &priced), None);
+    }
 }

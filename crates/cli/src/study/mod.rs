@@ -12,8 +12,8 @@ use taskscout::task::Task;
 use taskscout_lab::parts::with_networks;
 use taskscout_store::Store;
 use taskscout_studies::{
-    AskOptions, ItemOutcome, Numbers, RowFormat, StoredStudy, TargetSettings, WorkOptions,
-    default_author, read_rows, words,
+    AskOptions, Numbers, RowFormat, StoredStudy, TargetSettings, WorkOptions, default_author,
+    read_rows, words,
 };
 
 use self::new::NewOptions;
@@ -25,39 +25,31 @@ use crate::output::{print, show, tell};
 pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
     crate::interrupt::survive_full_files();
     let registry = with_networks(registry)?;
-    let desk = Desk {
+    let context = Context {
         place: &args.place,
         registry: &registry,
     };
     match &args.command {
-        StudyCommand::New(options) => desk.begin(options),
-        StudyCommand::List => desk.list(),
-        StudyCommand::Recover { to } => desk.recover(to),
-        StudyCommand::Target(options) => desk.target(options),
-        StudyCommand::Ask(options) => desk.ask(options),
-        StudyCommand::Tell {
-            what,
-            file,
-            achieved,
-        } => desk.tell(what, file.as_deref(), achieved.as_ref()),
-        StudyCommand::Add {
-            file,
-            task,
-            parameters,
-        } => desk.add(file, task.as_deref(), parameters.as_ref()),
-        StudyCommand::Forecast { budget, figure } => desk.forecast(budget, figure.as_deref()),
-        StudyCommand::Work(options) => desk.work(options),
-        other => desk.simple(other),
+        StudyCommand::New(options) => context.begin(options),
+        StudyCommand::List => context.list(),
+        StudyCommand::Recover { to } => context.recover(to),
+        StudyCommand::Target(options) => context.target(options),
+        StudyCommand::Ask(options) => context.ask(options),
+        StudyCommand::Tell { what, file, set } => context.tell(what, file.as_deref(), set.as_ref()),
+        StudyCommand::Add { file, task, set } => context.add(file, task.as_deref(), set.as_ref()),
+        StudyCommand::Forecast { budget, figure } => context.forecast(budget, figure.as_deref()),
+        StudyCommand::Work(options) => context.work(options),
+        other => context.simple(other),
     }
 }
 
 /// Where a study is, and what it may need.
-struct Desk<'a> {
+struct Context<'a> {
     place: &'a Place,
     registry: &'a Registry,
 }
 
-impl Desk<'_> {
+impl Context<'_> {
     fn store(&self) -> Result<Box<dyn Store>> {
         taskscout_studies::open_store(&self.place.store, false)
     }
@@ -147,10 +139,7 @@ impl Desk<'_> {
         let mut study = self.open()?;
         let Some(file) = file else {
             let outcomes = study.tell_items(Path::new(what))?;
-            let line =
-                |(item, outcome): &(u64, ItemOutcome)| words::outcome(*item, outcome, &study);
-            let text: String = outcomes.iter().map(line).collect();
-            return self.say(&outcomes, &text);
+            return self.say(&outcomes, &words::outcomes(&outcomes, &study));
         };
         let item: u64 = what.parse().map_err(|_| {
             CliError::Input(format!(
@@ -186,12 +175,13 @@ impl Desk<'_> {
 
     fn work(&self, options: &WorkArgs) -> Result<()> {
         let mut study = self.open()?;
+        let command = [&options.command[..], &options.program].concat();
         let work = WorkOptions {
             ask: options.budget.map(AskOptions::budget),
             rounds: options.rounds.unwrap_or(0),
             items: options.items.unwrap_or(usize::MAX),
             retries: options.retries,
-            ..study.working_with(&options.command, options.timeout)?
+            ..study.working_with(&command, options.timeout)?
         };
         let worked = study.work(&work, &mut |event| tell(&words::work(event)))?;
         self.say(&worked, &words::worked(&worked))
@@ -205,12 +195,8 @@ impl Desk<'_> {
                 let started = study.start(*item, *lasting)?;
                 return self.say(&started, &words::started(started.as_ref(), *lasting));
             }
-            StudyCommand::Fail {
-                item,
-                reason,
-                retry,
-            } => {
-                study.fail(*item, reason, *retry)?;
+            StudyCommand::Fail { item, why, retry } => {
+                study.fail(*item, why, *retry)?;
                 words::failed(*item, *retry)
             }
             StudyCommand::Retract { batch, item } => {
@@ -235,7 +221,7 @@ impl Desk<'_> {
             StudyCommand::Model { target, out } => {
                 let model = study.model(target.as_deref())?;
                 model.save(out)?;
-                words::saved(&model, out)
+                words::saved(&model, &study.choice(target.as_deref())?, out)
             }
             StudyCommand::Report { out } => {
                 write(out, study.report()?.as_bytes())?;

@@ -66,8 +66,8 @@ pub(crate) enum StudyCommand {
         /// The table of the item's rows
         file: Option<PathBuf>,
         /// The parameters that were really set, in the order of the study's columns
-        #[arg(long, value_name = "V,V", allow_hyphen_values = true)]
-        achieved: Option<Numbers>,
+        #[arg(long = "achieved", value_name = "V,V", allow_hyphen_values = true)]
+        set: Option<Numbers>,
     },
     /// Add rows of a task that no plan asked for
     Add {
@@ -77,16 +77,16 @@ pub(crate) enum StudyCommand {
         #[arg(long, value_name = "NAME")]
         task: Option<String>,
         /// Its parameters, in the order of the study's columns
-        #[arg(long, value_name = "V,V", allow_hyphen_values = true)]
-        parameters: Option<Numbers>,
+        #[arg(long = "parameters", value_name = "V,V", allow_hyphen_values = true)]
+        set: Option<Numbers>,
     },
     /// Give up an item, or give it back with --retry
     Fail {
         /// The item
         item: u64,
         /// Why
-        #[arg(long, default_value = "no reason given")]
-        reason: String,
+        #[arg(long = "reason", default_value = "no reason given")]
+        why: String,
         /// Let it be tried again
         #[arg(long)]
         retry: bool,
@@ -216,9 +216,12 @@ pub(crate) struct LimitArgs {
 /// `taskscout study work`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArgs {
-    /// The program that measures, and its arguments; put it last, all that follows belongs to it (docs/how-to/use-your-own-simulator.md says what it reads and writes)
-    #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required = true, allow_hyphen_values = true)]
+    /// The program that measures, and its arguments; put it last or after `--`, all that follows belongs to it (docs/how-to/use-your-own-simulator.md says what it reads and writes)
+    #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required_unless_present = "program", allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,
+    /// The same, after `--` at the end of the line
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with = "command")]
+    pub(crate) program: Vec<String>,
     /// Time for an answer, after which the program is ended and the item is free again: 90s, 30m, 2h
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = taskscout_studies::time::duration)]
     pub(crate) timeout: std::time::Duration,
