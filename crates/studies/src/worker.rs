@@ -5,6 +5,7 @@
 //! the same rows.
 
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use taskscout::data::Samples;
@@ -21,6 +22,8 @@ use crate::told::Measured;
 const REQUEST: usize = 2048;
 /// What whoever asks for the next plan claims, so that workers do not all ask at once.
 const ASKING: &str = "asking";
+/// How long an item belongs to a worker that was not heard of, at most.
+const LEASE: Duration = Duration::from_secs(60);
 /// How often a worker looks whether there is something to do.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -29,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct WorkOptions {
     /// The program that measures.
     pub program: Program,
-    /// How long an item may take without a sign of life.
+    /// How long an item may take without a sign of life, which a worker gives three times as often.
     pub lease: Duration,
     /// What to ask for when nothing is open; nothing if not given, and the worker ends then.
     pub ask: Option<AskOptions>,
@@ -83,8 +86,8 @@ impl StoredStudy {
         let program = Program::new(command.to_vec(), Path::new("."), timeout, inputs)?;
         Ok(WorkOptions {
             program: program.with_outputs(outputs)?,
-            // A program that is ended at its time-out gives its item free before anybody else takes it.
-            lease: timeout + Duration::from_secs(30),
+            // While the program measures, the lease is renewed: it has to outlast a worker that is slow to do so only.
+            lease: (timeout + LEASE / 2).min(LEASE),
             ask: None,
             rounds: 0,
             items: usize::MAX,
@@ -210,12 +213,13 @@ impl StoredStudy {
             let count = left.min(REQUEST);
             let keys = [item, tracked.collected as u64, part];
             let mut rng = derive(self.study().config().seed, Purpose::Collect, &keys);
-            let rows = session.ask(&Request {
+            let request = Request {
                 target: None,
                 task: Some(tracked.item.task.to_vec()),
                 count,
                 seed: seed(&mut rng),
-            });
+            };
+            let rows = self.alive(item, options.lease, || session.ask(&request));
             while let Some(note) = session.take_note() {
                 watch(&WorkEvent::Note(note));
             }
@@ -224,14 +228,28 @@ impl StoredStudy {
             outputs.extend_from_slice(rows.outputs());
             left -= count;
             part += 1;
-            if left > 0 {
-                self.heartbeat(item, options.lease)?;
-            }
         }
         session.close()?;
         let definition = self.definition();
         let (width, labels) = (definition.inputs.len(), definition.outputs.len());
         Ok(Samples::new(inputs, width, outputs, labels)?)
+    }
+
+    /// Does something that takes its time, and renews the lease on an item meanwhile.
+    fn alive<T>(&mut self, item: u64, lease: Duration, work: impl FnOnce() -> T) -> T {
+        let (done, ended) = channel::<()>();
+        let pause = (lease / 3).max(PAUSE);
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(pause) {
+                    // A store that is away ends no measurement: rows that come late are taken too.
+                    let _ = self.heartbeat(item, lease);
+                }
+            });
+            let result = work();
+            drop(done);
+            result
+        })
     }
 
     /// How often an item was given back.
