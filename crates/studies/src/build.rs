@@ -331,7 +331,7 @@ mod tests {
         let forbidding = |task: &str| {
             let table = toml::Value::from(path.display().to_string());
             built(&format!(
-                "{ROWS}[tasks]\ncandidates = {table}\n[collection]\nforbidden = [\"{task}\"]\n"
+                "strategy = \"passive\"\n{ROWS}[tasks]\ncandidates = {table}\n[collection]\nforbidden = [\"{task}\"]\n"
             ))
         };
         assert_eq!(
@@ -347,7 +347,9 @@ mod tests {
         let refused = forbidding("strom").unwrap_err().to_string();
         assert!(refused.contains("did you mean `storm`?"), "{refused}");
         // Any point of a range may be forbidden: it has no list of names.
-        assert!(built(&format!("{WIND}{ROWS}[collection]\nforbidden = [\"x\"]\n")).is_ok());
+        let range =
+            format!("strategy = \"passive\"\n{WIND}{ROWS}[collection]\nforbidden = [\"x\"]\n");
+        assert!(built(&range).is_ok());
     }
 
     #[test]

@@ -280,6 +280,8 @@ impl Outlook {
 
 #[cfg(test)]
 mod tests {
+    use taskscout::study::NextBatch;
+
     use super::*;
 
     fn interval(mean: f64) -> Interval {
@@ -316,6 +318,57 @@ mod tests {
         assert!((target.now.mean - 6.0).abs() < 1e-12);
         assert!((target.further[0].passive.mean - 4.5).abs() < 1e-12);
         assert_eq!(target.further[0].target_rows, None);
+    }
+
+    #[test]
+    fn rows_of_the_targets_are_advised_under_their_condition() {
+        let says = |target_rows: TargetRows, by_design: f64| {
+            let advice = Advice {
+                stop: false,
+                gain: 0.5,
+                least_gain: 0.05,
+                sentence: String::new(),
+            };
+            let forecast = Forecast {
+                targets: Vec::new(),
+                next_batch: NextBatch {
+                    budget: 60,
+                    spend_on: SpendOn::TargetRows,
+                    now: 4.0,
+                    then: 1.0,
+                    by_design,
+                    value: 0.05,
+                },
+                advice: advice.clone(),
+            };
+            let outlook = Outlook {
+                unit: "minutes".into(),
+                spent: 0.0,
+                error_unit: "N".into(),
+                target_rows,
+                targets: Vec::new(),
+                advice,
+                sentence: String::new(),
+            };
+            outlook.sentence(&forecast, 1.0)
+        };
+        // The plan alone would gain 2 %, or 44 %.
+        let little = says(TargetRows::LikeSources, 3.92);
+        assert!(
+            little.ends_with(
+                "if they can be had at the cost of other rows, is expected to lower the error from 2 to 1 N, and spent \
+                 as the study would plan it to 1.98 N: go on if they can be had, and else stop here"
+            ),
+            "{little}"
+        );
+        let much = says(TargetRows::LikeSources, 2.25);
+        assert!(much.ends_with("to 1.5 N: go on"), "{much}");
+        let priced = says(TargetRows::Each(5.0), 3.92);
+        assert!(
+            priced.contains("on rows of the targets (5 minutes each) is expected"),
+            "{priced}"
+        );
+        assert!(priced.ends_with("from 2 to 1 N: go on"), "{priced}");
     }
 
     #[test]
