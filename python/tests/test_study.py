@@ -56,6 +56,15 @@ def test_rows_are_retracted_failed_noted_and_taken_back(study: ts.Study) -> None
         study.retract()
 
 
+def test_a_forbidden_task_has_to_be_one_of_the_table() -> None:
+    winds = ts.Candidates({"name": ["calm", "storm"], "wind": [1.0, 20.0]})
+    rows = {"inputs": ["x"], "outputs": ["y"], "targets": ["tomorrow"]}
+    with pytest.raises(ts.InputError, match="did you mean `storm`"):
+        ts.create_study(space=winds, **rows, forbidden=["strom"])
+    with pytest.raises(ts.InputError, match="cannot be had"):
+        ts.create_study(space=winds, **rows, target_rows=False, target_sample_cost=3.0)
+
+
 def test_another_task_than_planned_may_come(study: ts.Study) -> None:
     item = study.ask(100)[0]
     study.tell(item, *collect({"wind": 1.0, "payload": 1.0}, 10, 4), task={"wind": 1.0, "payload": 1.0})
