@@ -94,8 +94,6 @@ fn tests(workspace: &Workspace) -> Outcome {
         run(&mut command)
     };
     let remark = |remarks: Vec<String>| (!remarks.is_empty()).then(|| remarks.join("; "));
-    let tls = ["--features", "taskscout-store/tls", "--test", "store_tls"];
-    test(&[&["test", "--workspace"][..], &tls].concat())?;
     if workspace.has_subcommand("nextest") {
         test(&["nextest", "run", "--workspace"])?;
         return Ok(remark(remarks));

@@ -29,22 +29,24 @@ fn openssl(folder: &Path, line: &str) -> bool {
     }
 }
 
-/// A server's certificate that an authority signed (`server`), one that signed itself (`alone`), and an authority that
-/// nobody asked (`other`).
+/// A server's certificate that an authority signed (`server`), one that signed itself (`alone`), one of a kind that is
+/// not understood here (`odd`), and an authority that nobody asked (`other`).
 fn certificates(folder: &Path) -> bool {
     std::fs::write(folder.join("names"), "subjectAltName=DNS:localhost").unwrap();
-    let alone = "req -x509 -newkey rsa:2048 -nodes -days 2";
-    let made = |line: &str| openssl(folder, line);
-    made(&format!(
-        "{alone} -keyout ca.key -out ca.crt -subj /CN=authority"
-    )) && made(&format!(
-        "{alone} -keyout other.key -out other.crt -subj /CN=other"
-    )) && made(&format!(
-        "{alone} -keyout alone.key -out alone.crt -subj /CN=localhost -addext subjectAltName=DNS:localhost"
-    )) && made("req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost")
-        && made(
-            "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt",
-        )
+    let alone = "req -x509 -nodes -days 2";
+    let lines = [
+        format!("{alone} -newkey rsa:2048 -keyout ca.key -out ca.crt -subj /CN=authority"),
+        format!("{alone} -newkey rsa:2048 -keyout other.key -out other.crt -subj /CN=other"),
+        format!(
+            "{alone} -newkey rsa:2048 -keyout alone.key -out alone.crt -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+        ),
+        format!(
+            "{alone} -newkey ec -pkeyopt ec_paramgen_curve:P-521 -keyout odd.key -out odd.crt -subj /CN=localhost"
+        ),
+        "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost".into(),
+        "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.crt".into(),
+    ];
+    lines.iter().all(|line| openssl(folder, line))
 }
 
 /// Makes the server use a certificate from its next connection on.
@@ -118,4 +120,9 @@ fn certificates_are_checked_and_refused_in_plain_words() {
     serve(&cluster, folder.path(), "alone");
     assert!(encrypted(&cluster, &trusting("alone.crt")));
     assert!(refusal(&trusting("ca.crt")).contains("sslrootcert=FILE"));
+    // Who only prefers TLS gets a connection in any case.
+    serve(&cluster, folder.path(), "odd");
+    assert!(!encrypted(&cluster, &named));
+    let odd = refusal(&trusting("odd.crt"));
+    assert!(odd.contains("no TLS with the server"), "{odd}");
 }

@@ -216,10 +216,10 @@ pub(crate) struct LimitArgs {
 /// `taskscout study work`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArgs {
-    /// The program that measures, and its arguments; put it last or after `--`, all that follows belongs to it (docs/how-to/use-your-own-simulator.md says what it reads and writes)
+    /// The same without `--`: put it last, all that follows belongs to it
     #[arg(long, value_name = "PROGRAM ARGUMENTS", num_args = 1.., required_unless_present = "program", allow_hyphen_values = true)]
     pub(crate) command: Vec<String>,
-    /// The same, after `--` at the end of the line
+    /// The program that measures, and its arguments (docs/how-to/use-your-own-simulator.md says what it reads and writes)
     #[arg(last = true, value_name = "PROGRAM", conflicts_with = "command")]
     pub(crate) program: Vec<String>,
     /// Time for an answer, after which the program is ended and the item is free again: 90s, 30m, 2h

@@ -3,7 +3,7 @@
 //! | `sslmode` | connection | certificate of the server |
 //! |---|---|---|
 //! | `disable` | plain | – |
-//! | `prefer`, or none given | TLS if the server offers it | not checked: nobody can listen, but nobody proves who answers |
+//! | `prefer`, or none given | TLS if the server offers it and both can, else plain | not checked: nobody can listen, but nobody proves who answers |
 //! | `require`, `verify-full` | TLS, or an error | signed by whom `sslrootcert` or else the system trusts, and for this host name |
 
 use std::path::PathBuf;
@@ -107,7 +107,14 @@ impl Connector {
         match self {
             Self::Plain => config.connect(postgres::NoTls),
             #[cfg(feature = "tls")]
-            Self::Tls(secure) => config.connect(secure.clone()),
+            Self::Tls(secure) => match config.connect(secure.clone()) {
+                // Who only prefers TLS gets a connection in any case.
+                Err(error) if config.get_ssl_mode() == SslMode::Prefer => match problem(&error) {
+                    Some(_) => config.connect(postgres::NoTls),
+                    None => Err(error),
+                },
+                answer => answer,
+            },
         }
     }
 }
