@@ -283,11 +283,29 @@ impl JointRidge {
         let start = sources.with_targets(data, context.target_rows)?;
         let k = match context.k {
             Some(k) => k,
-            None => super::rank::choose(self, &problem, &start)?,
+            None => super::rank::choose(self, &problem, &start)?.k,
         };
         check_rank(&problem, k)?;
         self.refine(&problem, start.truncate(k)?, start.noise)?
             .into_model(&problem)
+    }
+
+    /// How well new rows of the same tasks would be predicted, as a log density: to compare features of tasks or
+    /// inputs on the same rows. Larger is better.
+    ///
+    /// # Errors
+    /// No data, a `k` that they do not support, or a breakdown of the numerics.
+    pub fn predictive_score(&self, data: &TaskData, context: &TrainContext) -> Result<f64> {
+        self.check()?;
+        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
+        let start = sources(data, context)?.with_targets(data, context.target_rows)?;
+        match context.k {
+            Some(k) => {
+                check_rank(&problem, k)?;
+                super::rank::score(self, &problem, &start, k)
+            }
+            None => Ok(super::rank::choose(self, &problem, &start)?.score),
+        }
     }
 
     /// The representation of one fold: so near to the optimum as the start is, one step is enough

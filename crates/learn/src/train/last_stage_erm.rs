@@ -136,7 +136,7 @@ impl LastStageErm {
         let start = FullRidge::new(&problem)?;
         let k = match k {
             Some(k) => k,
-            None => super::rank::choose(&JointRidge::default(), &problem, &start)?,
+            None => super::rank::choose(&JointRidge::default(), &problem, &start)?.k,
         };
         check_rank(&problem, k)?;
         let factors = start.truncate(k)?;

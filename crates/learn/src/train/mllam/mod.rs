@@ -185,7 +185,7 @@ impl Mllam {
                 let sources =
                     FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
                 let start = sources.with_targets(data, context.target_rows)?;
-                super::rank::choose(&JointRidge::default(), &problem, &start)?
+                super::rank::choose(&JointRidge::default(), &problem, &start)?.k
             }
         };
         check_rank(&problem, k)?;
