@@ -294,7 +294,8 @@ def create_study(
 
     `storage` is a path or `sqlite:///tunnel.db` (three slashes before a relative path, four before an absolute one),
     or `postgresql://user@host/database`; without one the study lives in memory. With `load_if_exists`, a study of
-    this name goes on. Features are `identity`, `affine`, `quadratic`, `cubic`, or a mapping with a `kind`.
+    this name goes on. Features are `auto` (chosen by what was measured), `identity`, `affine`,
+    `quadratic`, `cubic`, or a mapping with a `kind`.
     `target_rows=False` says that no more rows of the targets can be had, `target_sample_cost` what one costs.
     """
     names = _parameter_names(space)

@@ -4,10 +4,10 @@
 //! says so, and nobody waits. What was asked for and has not come yet counts as if it had, so no two plans ask for the
 //! same information.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use taskscout::model::Model;
 use taskscout::space::Space;
 use taskscout::strategy::Plan;
@@ -18,6 +18,7 @@ use taskscout_store::{Kept, Query};
 
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result, of_store};
+use crate::learning::{FeaturesInUse, Learner};
 use crate::stored::{Draft, Step, StoredStudy};
 
 /// The key of the last model that plans were made with.
@@ -60,7 +61,7 @@ impl AskOptions {
 }
 
 /// A plan, and what it was made with.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Asked {
     /// The plan.
     pub plan: Plan,
@@ -73,7 +74,41 @@ pub struct Asked {
 /// A model that plans can be made with, and the entry of the log that it knows everything up to.
 struct Earlier {
     model: Arc<Model>,
+    /// The features that it was learnt in, where they are chosen.
+    features: Option<FeaturesInUse>,
     version: u64,
+}
+
+impl Earlier {
+    /// The study that plans with it.
+    fn serve(&self, study: &Study) -> Result<Study> {
+        let model = Arc::clone(&self.model);
+        Ok(match &self.features {
+            Some(features) => features.applied_to(study)?.planning_with(model)?,
+            None => study.planning_with(model)?,
+        })
+    }
+
+    /// It as a value to keep; none if a file cannot hold it.
+    fn kept(&self) -> Option<Kept> {
+        let known = KeptModel {
+            model: Model::clone(&self.model),
+            features: self.features.clone(),
+        };
+        Some(Kept {
+            key: MODEL.to_owned(),
+            version: self.version,
+            body: serde_json::to_vec(&known).ok()?,
+        })
+    }
+}
+
+/// What is kept of a model.
+#[derive(Serialize, Deserialize)]
+struct KeptModel {
+    model: Model,
+    #[serde(default)]
+    features: Option<FeaturesInUse>,
 }
 
 /// Who trains the model that a plan needs.
@@ -118,7 +153,7 @@ impl StoredStudy {
             false => MOMENT,
         };
         loop {
-            if self.study().data().source_rows() == 0 || self.study().trained().is_some() {
+            if self.study().data().source_rows() == 0 || self.trained().is_some() {
                 return Ok(Training::NotNeeded);
             }
             if self.store.claim(&self.name, TRAINING).map_err(of_store)? {
@@ -162,7 +197,7 @@ impl StoredStudy {
                 return Ok(Step::Nothing(known));
             }
             // A model of the very data that are there is better than any earlier one.
-            let earlier = last.as_ref().filter(|_| this.study().trained().is_none());
+            let earlier = last.as_ref().filter(|_| this.trained().is_none());
             let study = this.planner(options, earlier)?;
             let available = |task: &Task| this.left(task);
             let limited = !this.definition().capacities.is_empty();
@@ -171,6 +206,7 @@ impl StoredStudy {
                 available: limited.then_some(&available),
             })?;
             let trained = study.trained();
+            let features = this.features_of(&study);
             let version = this.version();
             let behind = earlier.map(|model| version - model.version);
             drop(study);
@@ -180,10 +216,15 @@ impl StoredStudy {
                 ));
             };
             let plan = planned.plan.clone();
-            let keep = trained.as_ref().and_then(|model| kept(model, version));
+            let newest = trained.map(|model| Earlier {
+                model,
+                features,
+                version,
+            });
+            let keep = newest.as_ref().and_then(Earlier::kept);
             // Whoever is overtaken plans again with what was just learnt, and does not train again.
-            if let Some(model) = trained.filter(|_| behind.is_none()) {
-                last = Some(Earlier { model, version });
+            if newest.is_some() && behind.is_none() {
+                last = newest;
             }
             let asked = Asked {
                 plan,
@@ -198,14 +239,17 @@ impl StoredStudy {
     }
 
     /// The study that plans: under the costs of this plan, with the last model where another process trains.
-    fn planner(&self, options: &AskOptions, earlier: Option<&Earlier>) -> Result<Cow<'_, Study>> {
-        let mut study = Cow::Borrowed(self.study());
-        if let Some(collection) = &options.collection {
-            study = Cow::Owned(study.under(collection.clone())?);
-        }
+    fn planner(&self, options: &AskOptions, earlier: Option<&Earlier>) -> Result<Learner<'_>> {
         // A model of other targets than there are now does not fit any more.
-        let served = earlier.and_then(|known| study.planning_with(Arc::clone(&known.model)).ok());
-        Ok(served.map_or(study, Cow::Owned))
+        let served = earlier.and_then(|known| known.serve(self.study()).ok());
+        let study = match served {
+            Some(study) => Learner::Other(Arc::new(study)),
+            None => self.learner()?,
+        };
+        match &options.collection {
+            Some(collection) => Ok(Learner::Other(Arc::new(study.under(collection.clone())?))),
+            None => Ok(study),
+        }
     }
 
     fn last_model(&mut self) -> Result<Option<Earlier>> {
@@ -213,9 +257,10 @@ impl StoredStudy {
         let loaded = self.store.load(&self.name, &query).map_err(of_store)?;
         let kept = loaded.kept(MODEL);
         Ok(kept.and_then(|kept| {
-            let model = serde_json::from_slice(&kept.body).ok()?;
+            let known: KeptModel = serde_json::from_slice(&kept.body).ok()?;
             Some(Earlier {
-                model: Arc::new(model),
+                model: Arc::new(known.model),
+                features: known.features,
                 version: kept.version.min(self.version()),
             })
         }))
@@ -247,14 +292,4 @@ pub(crate) fn check_forbidden(space: &Space, collection: &Collection) -> Result<
             )))
         }
     }
-}
-
-/// A model as a value to keep; none if a file cannot hold it.
-fn kept(model: &Model, version: u64) -> Option<Kept> {
-    let body = serde_json::to_vec(model).ok()?;
-    Some(Kept {
-        key: MODEL.to_owned(),
-        version,
-        body,
-    })
 }

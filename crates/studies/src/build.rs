@@ -3,7 +3,7 @@
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
-use taskscout::strategy::{StrategyConfig, StrategyKind};
+use taskscout::strategy::{Exploit, Explore, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::{JointRidge, PaperTrainer, PartialPooling};
@@ -13,6 +13,7 @@ use crate::asking::check_forbidden;
 use crate::candidates::Candidates;
 use crate::definition::{Column, Definition};
 use crate::error::{Error, Result};
+use crate::learning::FeatureChoices;
 use crate::settings::{
     ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings,
 };
@@ -21,6 +22,8 @@ use crate::stored::StoredStudy;
 
 /// Most inputs for which squares and products are features unless one says otherwise.
 const QUADRATIC_INPUTS: usize = 12;
+/// Most features of a task that are chosen unasked.
+const MOST_TASK_FEATURES: usize = 60;
 
 impl Settings {
     /// The study, without data, and what its columns are.
@@ -49,12 +52,16 @@ impl Settings {
             .clone()
             .or_else(|| self.tasks.cost.clone());
         let definition = Definition {
-            parameters: tasks.parameters,
+            parameters: tasks.parameters.clone(),
             inputs,
             outputs,
             scaling: self.rows.scaling,
             cost_unit: unit,
-            capacities: tasks.capacities,
+            capacities: tasks.capacities.clone(),
+            feature_choices: FeatureChoices {
+                tasks: self.task_choices(&tasks)?,
+                inputs: self.input_choices()?,
+            },
             target_rows: self.collection.priced_target_rows()?,
         };
         definition.validate()?;
@@ -74,7 +81,7 @@ impl Settings {
                 targets,
                 StrategyConfig {
                     serve: self.serve.unwrap_or_default(),
-                    ..StrategyConfig::new(self.strategy_kind()?)
+                    ..self.strategy(&definition.feature_choices)?
                 },
             )?
         };
@@ -129,6 +136,7 @@ impl Settings {
         };
         let map = match &self.rows.features {
             None => fallback.map(inputs)?,
+            Some(FeatureSettings::Word(FeatureWord::Auto)) => fallback.map(inputs)?,
             Some(FeatureSettings::Word(word)) => word.map(inputs)?,
             Some(FeatureSettings::Map(map)) => {
                 let mut map = map.clone();
@@ -143,6 +151,61 @@ impl Settings {
             )));
         }
         Ok(map)
+    }
+
+    /// Maps of tasks to choose from: polynomials, unless somebody says which, or tasks have parameters without names.
+    fn task_choices(&self, tasks: &SourceTasks) -> Result<Vec<FeatureMap>> {
+        let auto = match &self.tasks.features {
+            None => self.tasks.space.is_none(),
+            Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
+        };
+        if !auto {
+            return Ok(Vec::new());
+        }
+        let words = [
+            FeatureWord::Affine,
+            FeatureWord::Quadratic,
+            FeatureWord::Cubic,
+        ];
+        let maps = words
+            .iter()
+            .map(|word| word.of_tasks(tasks))
+            .collect::<Result<Vec<_>>>()?;
+        let small = |map: &FeatureMap| map.dim() <= MOST_TASK_FEATURES;
+        let maps: Vec<FeatureMap> = maps.into_iter().filter(small).collect();
+        Ok(if maps.len() > 1 { maps } else { Vec::new() })
+    }
+
+    /// Maps of inputs to choose from.
+    fn input_choices(&self) -> Result<Vec<FeatureMap>> {
+        let inputs = self.rows.inputs.len();
+        let auto = match &self.rows.features {
+            None => true,
+            Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
+        };
+        if !auto || inputs > QUADRATIC_INPUTS {
+            return Ok(Vec::new());
+        }
+        Ok(vec![
+            FeatureWord::Affine.map(inputs)?,
+            FeatureWord::Quadratic.map(inputs)?,
+        ])
+    }
+
+    /// The strategy. Where it is not known how tasks are related, the tasks that a design would pick (the extreme ones)
+    /// say little of the others: exploration is spread over the space then, and the target is served by the tasks
+    /// nearest to it.
+    fn strategy(&self, choices: &FeatureChoices) -> Result<StrategyConfig> {
+        let kind = self.strategy_kind()?;
+        let known = choices.tasks.is_empty() || kind != StrategyKind::Aware;
+        Ok(match known {
+            true => StrategyConfig::new(kind),
+            false => StrategyConfig {
+                explore: Explore::Spread,
+                exploit: Exploit::Nearest,
+                ..StrategyConfig::new(kind)
+            },
+        })
     }
 
     fn strategy_kind(&self) -> Result<StrategyKind> {

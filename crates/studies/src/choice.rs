@@ -1,6 +1,7 @@
 //! Why a target gets the model that it gets, for people who have not read the documentation: what each way to predict
 //! is, how much it counts, and its error in the output's own unit.
 
+use taskscout::features::Features as _;
 use taskscout::train::{PredictorKind, StackedPredictor};
 
 use crate::error::Result;
@@ -25,12 +26,21 @@ fn explained(kind: PredictorKind) -> &'static str {
 }
 
 impl StoredStudy {
-    /// The ways to predict a target, the one that counts most first.
+    /// The ways to predict a target, the one that counts most first, and the features in use where they are chosen.
     ///
     /// # Errors
     /// As [`StoredStudy::predictor`].
     pub fn choice(&self, target: Option<&str>) -> Result<Vec<String>> {
-        Ok(self.ways(&self.predictor(target)?))
+        let mut ways = self.ways(&self.predictor(target)?);
+        if !self.definition().feature_choices.is_empty() {
+            let used = self.features_in_use()?;
+            ways.push(format!(
+                "with {} features of tasks and {} of inputs, which predict best of those to choose from",
+                used.tasks.dim(),
+                used.inputs.dim()
+            ));
+        }
+        Ok(ways)
     }
 
     pub(crate) fn ways(&self, predictor: &StackedPredictor) -> Vec<String> {

@@ -10,6 +10,7 @@ use taskscout::task::TaskId;
 use taskscout_models::{Affine, Names, Units};
 
 use crate::error::{Error, Result};
+use crate::learning::FeatureChoices;
 
 /// A column of numbers: a parameter of tasks, an input or an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +84,9 @@ pub struct Definition {
     /// Whether more rows of the targets can be had and what they cost, where somebody said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_rows: Option<TargetRows>,
+    /// Features that are chosen by what was measured; the study's own where there is nothing to choose from.
+    #[serde(default, skip_serializing_if = "FeatureChoices::is_empty")]
+    pub feature_choices: FeatureChoices,
 }
 
 /// How told rows become the rows that the study learns from: `(value − mean) / scale`, column by column.

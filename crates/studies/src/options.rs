@@ -94,11 +94,12 @@ impl FromStr for FeatureWord {
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         match text {
+            "auto" => Ok(Self::Auto),
             "identity" => Ok(Self::Identity),
             "affine" => Ok(Self::Affine),
             "quadratic" => Ok(Self::Quadratic),
             "cubic" => Ok(Self::Cubic),
-            _ => Err("use identity, affine, quadratic or cubic".into()),
+            _ => Err("use auto, identity, affine, quadratic or cubic".into()),
         }
     }
 }

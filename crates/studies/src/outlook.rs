@@ -66,7 +66,7 @@ impl StoredStudy {
         if request.target_rows == TargetRows::default() {
             request.target_rows = self.definition().target_rows.unwrap_or_default();
         }
-        let forecast = self.study().forecast(&request)?;
+        let forecast = self.learner()?.forecast(&request)?;
         let (factor, error_unit) = self.error_unit();
         let outlook = Outlook {
             spent: self.study().spent(),

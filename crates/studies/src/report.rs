@@ -119,7 +119,7 @@ impl StoredStudy {
     /// The model of every target, with the guard's reason.
     fn models(&self, status: &Status) -> String {
         let mut text = "<h2>The model</h2>\n".to_owned();
-        match self.study().predictors() {
+        match self.learner().and_then(|study| Ok(study.predictors()?)) {
             Ok(all) if !all.is_empty() => {
                 let head = ["target", "rows", "predictor", "why"].map(str::to_owned);
                 let rows = all.iter().map(|predictor| {

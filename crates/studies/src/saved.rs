@@ -13,7 +13,7 @@ impl StoredStudy {
     /// No such target, none named where there are several, or too little data.
     pub fn predictor(&self, target: Option<&str>) -> Result<StackedPredictor> {
         let name = self.only_target(target)?;
-        let all = self.study().predictors()?;
+        let all = self.learner()?.predictors()?;
         let found = all.iter().find(|predictor| predictor.target == name);
         found.cloned().ok_or_else(|| {
             Error::Input(format!(
@@ -28,7 +28,8 @@ impl StoredStudy {
     /// As [`StoredStudy::predictor`], or parts that a file cannot hold.
     pub fn model(&self, target: Option<&str>) -> Result<SavedModel> {
         let predictor = self.predictor(target)?;
-        let model = SavedModel::from_study(self.study(), &predictor, self.name())?;
+        let learner = self.learner()?;
+        let model = SavedModel::from_study(&learner, &predictor, self.name())?;
         let mut parts = model.into_parts();
         parts.names = self.definition().names();
         if let Some(scaling) = self.scaling() {

@@ -114,7 +114,7 @@ pub enum ColumnSettings {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(
     untagged,
-    expecting = "features are `identity`, `affine`, `quadratic`, `cubic`, or a table with a `kind`"
+    expecting = "features are `auto`, `identity`, `affine`, `quadratic`, `cubic`, or a table with a `kind`"
 )]
 pub enum FeatureSettings {
     /// A word.
@@ -127,6 +127,8 @@ pub enum FeatureSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureWord {
+    /// Those that predict best, by what was measured.
+    Auto,
     /// The values themselves.
     Identity,
     /// A constant and the values.

@@ -82,7 +82,7 @@ pub(crate) fn ranges(parameters: &[ParameterSettings]) -> Result<SourceTasks> {
 impl FeatureWord {
     fn degree(self) -> u32 {
         match self {
-            Self::Identity | Self::Affine => 1,
+            Self::Identity | Self::Affine | Self::Auto => 1,
             Self::Quadratic => 2,
             Self::Cubic => 3,
         }

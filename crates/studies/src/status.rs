@@ -111,6 +111,7 @@ impl StoredStudy {
     pub fn status(&mut self) -> Result<Status> {
         self.refresh()?;
         let (study, config) = (self.study(), self.study().config());
+        let choices = &self.definition().feature_choices;
         let targets = config.targets.iter().enumerate();
         let targets: Vec<TargetStatus> = targets
             .map(|(index, target)| TargetStatus {
@@ -133,8 +134,8 @@ impl StoredStudy {
             version: self.version(),
             strategy: config.strategy.kind.to_string(),
             trainer: config.oracle.name().to_owned(),
-            task_features: features(&config.task_features),
-            input_features: features(&config.input_features),
+            task_features: features(&config.task_features, &choices.tasks),
+            input_features: features(&config.input_features, &choices.inputs),
             rounds: study.rounds(),
             spent: study.spent(),
             unit: self.definition().budget_unit().to_owned(),

@@ -14,6 +14,7 @@ use crate::definition::{Definition, Scaling};
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result, of_store};
 use crate::heartbeat::Heartbeats;
+use crate::learning::Learning;
 use crate::state::{Batch, Lease, Line, State, needs_replay};
 
 /// The key of the newest state.
@@ -62,6 +63,8 @@ pub struct StoredStudy {
     clock: Clock,
     pub(crate) state: State,
     pub(crate) heartbeats: Heartbeats,
+    /// The study in the features that predict best.
+    pub(crate) learning: Learning,
     /// Bytes of entries since the kept state.
     grown: usize,
     /// Bytes of entries after which a new state is kept.
@@ -171,6 +174,7 @@ impl StoredStudy {
             clock: system_clock(),
             state,
             heartbeats: Heartbeats::of(&loaded.kept),
+            learning: Learning::default(),
             grown: loaded.records.iter().map(|record| record.body.len()).sum(),
             keep_after: GROWN,
             asked_before: false,

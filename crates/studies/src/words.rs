@@ -63,9 +63,9 @@ pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
             "{count}, with the parameters "
         )),
         names(&definition.parameters),
-        features(&config.task_features),
+        features(&config.task_features, &definition.feature_choices.tasks),
         names(&definition.inputs),
-        features(&config.input_features),
+        features(&config.input_features, &definition.feature_choices.inputs),
         names(&definition.outputs),
         costs(&config.collection, definition.budget_unit()),
         mistaken_cost(&definition.parameters, &config.collection)
@@ -96,8 +96,15 @@ fn mistaken_cost(parameters: &[Column], collection: &Collection) -> Option<Strin
     })
 }
 
-/// What a feature map is, in words.
-pub(crate) fn features(map: &FeatureMap) -> String {
+/// What a feature map is, in words, or what it is chosen from.
+pub(crate) fn features(map: &FeatureMap, choices: &[FeatureMap]) -> String {
+    if choices.len() > 1 {
+        let counts: Vec<String> = choices.iter().map(|map| map.dim().to_string()).collect();
+        return format!(
+            "polynomials of {} features, chosen by what was measured",
+            counts.join(" or ")
+        );
+    }
     let words = match map {
         FeatureMap::Standardised(_) => " of centred and scaled values",
         FeatureMap::Identity(_) => ": the values themselves",

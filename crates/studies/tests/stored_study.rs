@@ -10,7 +10,9 @@ use taskscout::data::Samples;
 use taskscout::prelude::*;
 use taskscout::rng::{Purpose, derive};
 use taskscout_store::{Memory, Store, open};
-use taskscout_studies::{AskOptions, Column, Definition, ItemState, Measured, RowsOf, StoredStudy};
+use taskscout_studies::{
+    AskOptions, Column, Definition, FeatureChoices, ItemState, Measured, RowsOf, StoredStudy,
+};
 
 const INPUTS: usize = 3;
 
@@ -103,6 +105,49 @@ fn a_study_that_is_opened_anew_after_every_step_ends_the_same() {
     let truth = 30.0 + 0.4 * 2.5 - 0.2 * (1.0 - 3.0);
     let one = model.predict(&[2.5, 1.0, 3.0]).unwrap()[0];
     assert!((one.mean - truth).abs() < 0.2, "{one:?} {truth}");
+}
+
+/// A study that does not say how tasks are related and how the force depends on inputs.
+fn create_choosing(store: Box<dyn Store>) -> StoredStudy {
+    let mut config = new_study().config().clone();
+    let polynomial = |dim, degree| FeatureMap::polynomial(dim, degree, true).unwrap();
+    config.input_features = polynomial(INPUTS, 2);
+    config.strategy.explore = taskscout::strategy::Explore::Spread;
+    let definition = Definition {
+        feature_choices: FeatureChoices {
+            tasks: vec![polynomial(2, 1), polynomial(2, 2)],
+            inputs: vec![polynomial(INPUTS, 1), polynomial(INPUTS, 2)],
+        },
+        ..definition()
+    };
+    let study = Study::new(config).unwrap();
+    StoredStudy::create(store, "tunnel", definition, &study, "ada").unwrap()
+}
+
+#[test]
+fn features_are_chosen_by_what_was_measured_and_need_no_entry_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("b.db").display().to_string();
+    let whole = campaign(create_choosing(Box::new(Memory::new())), &mut |study| study);
+    let reopened = campaign(create_choosing(open(&file).unwrap()), &mut |study| {
+        drop(study);
+        let store = open(&file).unwrap();
+        StoredStudy::open(store, "tunnel", "ada", &Registry::new()).unwrap()
+    });
+    assert_eq!(prediction(&whole), prediction(&reopened));
+    let features = reopened.features_in_use().unwrap();
+    // The force is affine in the inputs, and its slopes are affine in the parameters.
+    assert_eq!((features.tasks.dim(), features.inputs.dim()), (3, 4));
+    let truth = 30.0 + 0.4 * 2.5 - 0.2 * (1.0 - 3.0);
+    let one = reopened
+        .model(None)
+        .unwrap()
+        .predict(&[2.5, 1.0, 3.0])
+        .unwrap()[0];
+    assert!((one.mean - truth).abs() < 0.2, "{one:?} {truth}");
+    // Nothing is chosen before there are rows.
+    let empty = create_choosing(Box::new(Memory::new()));
+    assert_eq!(empty.features_in_use().unwrap().inputs.dim(), 10);
 }
 
 /// A state is kept after every single entry: whatever the moment, it is the state of the log.

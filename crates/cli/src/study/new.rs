@@ -48,7 +48,7 @@ pub(crate) struct NewOptions {
         help_heading = "Tasks"
     )]
     parameters: Vec<ParameterSettings>,
-    /// How tasks are related by their parameters: identity, affine (the default), quadratic, cubic
+    /// How tasks are related by their parameters: auto (the default), identity, affine, quadratic, cubic
     #[arg(long, value_name = "WORD", help_heading = "Tasks")]
     task_features: Option<FeatureWord>,
     /// The columns of your rows that are inputs; a scale may follow: pwm/1000
@@ -57,7 +57,7 @@ pub(crate) struct NewOptions {
     /// The columns of your rows that are outputs
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Rows")]
     outputs: Vec<ColumnSettings>,
-    /// Features of the inputs: identity, affine, quadratic (the default up to 12 inputs), cubic
+    /// Features of the inputs: auto (the default), identity, affine, quadratic, cubic
     #[arg(long, value_name = "WORD", help_heading = "Rows")]
     input_features: Option<FeatureWord>,
     /// A target, with its parameters if they are known: tomorrow or tomorrow=6.2,3.1

@@ -198,6 +198,36 @@ impl TaskData {
         Ok(seen)
     }
 
+    /// The same rows of tasks with other features: those of each source task, and those of each target in order.
+    ///
+    /// # Errors
+    /// Features of unequal lengths, or of another number of targets.
+    pub fn with_task_features(
+        &self,
+        of_task: impl Fn(&Task) -> Vec<f64>,
+        of_targets: Vec<Vec<f64>>,
+    ) -> Result<Self> {
+        let mut seen = self.clone();
+        Error::check_length("the targets", self.targets.len(), of_targets.len())?;
+        for (target, features) in seen.targets.iter_mut().zip(of_targets) {
+            target.features = features;
+        }
+        for source in &mut seen.sources {
+            source.features = of_task(&source.task);
+        }
+        let sources = seen.sources.iter().map(|source| &source.features);
+        let all = || {
+            sources
+                .clone()
+                .chain(seen.targets.iter().map(|target| &target.features))
+        };
+        seen.task_dim = all().next().map_or(self.task_dim, Vec::len);
+        for features in all() {
+            Error::check_length("the task's features", seen.task_dim, features.len())?;
+        }
+        Ok(seen)
+    }
+
     /// Adds a target and gives its index.
     ///
     /// # Errors

@@ -39,7 +39,10 @@ impl Strategy for Active {
         let mut decision = Decision::default();
         let Some(knowledge) = context.knowledge.as_ref().filter(|_| !context.warming_up) else {
             // The same tasks in every round of the warm-up: more directions would tell no more.
-            let design = coarse(context)?;
+            let design = match self.config.explore {
+                Explore::Spread => spread(context, context.round)?,
+                Explore::Optimal | Explore::Equal => coarse(context)?,
+            };
             decision.add(&design, context.budget, Stage::WarmUp, |_| {
                 "coarse look at every direction".into()
             })?;
@@ -125,6 +128,9 @@ impl Active {
         knowledge: &Knowledge<'_>,
         samples: usize,
     ) -> Result<TaskDesign> {
+        if self.config.explore == Explore::Spread {
+            return spread(context, context.round);
+        }
         let maps = source_maps(knowledge.model, context.features.dim());
         if looks_everywhere(context, knowledge) {
             return coarse(context);
@@ -378,7 +384,7 @@ fn fit_budget(design: &mut Design, budget: usize) -> Result<()> {
 pub(super) fn explore_reason(design: &Design, index: usize) -> String {
     let atom = &design.atoms[index];
     if atom.embedding.is_empty() {
-        return "one of a spread over the whole space, as k is near its dimension".into();
+        return "one of a spread over the whole space".into();
     }
     let strength = linalg::norm(&atom.embedding);
     format!(

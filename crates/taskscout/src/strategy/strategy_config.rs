@@ -75,6 +75,9 @@ pub enum Explore {
     /// The right singular vectors of `B` with equal weights, as the paper prints it; on a ball of plain
     /// parameters, where these vectors are tasks. Elsewhere the optimal design.
     Equal,
+    /// New random tasks of the whole space every round, in the warm-up too: where the task features may lack what
+    /// the truth has, the extreme tasks of a design say little of those between them.
+    Spread,
 }
 
 /// When tasks in use still fit the estimate, so that a switch can be saved.

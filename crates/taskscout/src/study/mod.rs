@@ -14,6 +14,7 @@ mod command;
 mod config;
 mod costs;
 mod event;
+mod features;
 mod file;
 mod fits;
 mod forecast;
