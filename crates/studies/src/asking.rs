@@ -18,7 +18,8 @@ use taskscout_store::{Kept, Query};
 
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result, of_store};
-use crate::learning::{FeaturesInUse, Learner};
+use crate::feature_choice::FeaturesInUse;
+use crate::learning::Learner;
 use crate::stored::{Draft, Step, StoredStudy};
 
 /// The key of the last model that plans were made with.

@@ -13,7 +13,7 @@ use crate::asking::check_forbidden;
 use crate::candidates::Candidates;
 use crate::definition::{Column, Definition};
 use crate::error::{Error, Result};
-use crate::learning::FeatureChoices;
+use crate::feature_choice::FeatureChoices;
 use crate::settings::{
     ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings,
 };

@@ -10,7 +10,7 @@ use taskscout::task::TaskId;
 use taskscout_models::{Affine, Names, Units};
 
 use crate::error::{Error, Result};
-use crate::learning::FeatureChoices;
+use crate::feature_choice::FeatureChoices;
 
 /// A column of numbers: a parameter of tasks, an input or an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,75 +1,16 @@
 //! The study that plans and learns: with the features that predict best, where nobody said which.
 //!
-//! How tasks are related by their parameters, and how outputs depend on inputs, is seldom known before there is data.
-//! Too poor a map is wrong with confidence; too rich a one wastes rows. So a study may have several of each to choose
-//! from, and the pair that predicts new rows of the same tasks best ([`Study::feature_score`]) serves. The choice
-//! follows from the rows alone: it is made anew when rows come, and is never stored.
+//! The choice follows from the rows alone: it is made anew when rows come, and is never stored.
 
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-use taskscout::features::FeatureMap;
 use taskscout::model::Model;
 use taskscout::study::Study;
 
 use crate::error::Result;
+use crate::feature_choice::FeaturesInUse;
 use crate::stored::StoredStudy;
-
-/// Maps that a study chooses from; none where its own are given.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FeatureChoices {
-    /// Of tasks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<FeatureMap>,
-    /// Of inputs: each is the beginning of the study's own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<FeatureMap>,
-}
-
-impl FeatureChoices {
-    /// Whether there is nothing to choose.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.tasks.is_empty() && self.inputs.is_empty()
-    }
-}
-
-/// A pair of maps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FeaturesInUse {
-    /// Of tasks.
-    pub tasks: FeatureMap,
-    /// Of inputs.
-    pub inputs: FeatureMap,
-}
-
-impl FeaturesInUse {
-    fn of(study: &Study) -> Self {
-        let config = study.config();
-        Self {
-            tasks: config.task_features.clone(),
-            inputs: config.input_features.clone(),
-        }
-    }
-
-    /// A study with these features.
-    pub(crate) fn applied_to(&self, study: &Study) -> Result<Study> {
-        let (tasks, inputs) = (&self.tasks, &self.inputs);
-        Ok(study.with_best_features(std::slice::from_ref(tasks), std::slice::from_ref(inputs))?)
-    }
-}
-
-/// The study in its features, of the newest data that were looked at.
-#[derive(Debug, Default)]
-pub(crate) struct Learning(Mutex<Option<Arc<Study>>>);
-
-impl Learning {
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Study>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// The study that plans and learns.
 pub(crate) enum Learner<'a> {

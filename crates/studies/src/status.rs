@@ -5,11 +5,11 @@ use taskscout_lab::plan::aligned;
 
 use crate::count::counted;
 use crate::error::Result;
+use crate::feature_choice::described;
 use crate::lease::ItemState;
 use crate::state::Line;
 use crate::stored::StoredStudy;
 use crate::time::minute;
-use crate::words::features;
 
 /// Where a study stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,8 +134,8 @@ impl StoredStudy {
             version: self.version(),
             strategy: config.strategy.kind.to_string(),
             trainer: config.oracle.name().to_owned(),
-            task_features: features(&config.task_features, &choices.tasks),
-            input_features: features(&config.input_features, &choices.inputs),
+            task_features: described(&config.task_features, &choices.tasks),
+            input_features: described(&config.input_features, &choices.inputs),
             rounds: study.rounds(),
             spent: study.spent(),
             unit: self.definition().budget_unit().to_owned(),

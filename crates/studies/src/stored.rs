@@ -13,8 +13,8 @@ use taskscout_store::{Error as StoreError, Kept, Query, Record, Store};
 use crate::definition::{Definition, Scaling};
 use crate::entry::{Entry, Happened};
 use crate::error::{Error, Result, of_store};
+use crate::feature_choice::Learning;
 use crate::heartbeat::Heartbeats;
-use crate::learning::Learning;
 use crate::state::{Batch, Lease, Line, State, needs_replay};
 
 /// The key of the newest state.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Duration;
 
-use taskscout::features::{FeatureMap, Features as _};
 use taskscout::study::{Collection, Progress, TrackedItem};
 use taskscout_io::tables::short;
 use taskscout_lab::plan::aligned;
@@ -14,6 +13,7 @@ use crate::changes::Receipt;
 use crate::checklist::ItemOutcome;
 use crate::count::counted;
 use crate::definition::Column;
+use crate::feature_choice::described;
 use crate::place::StudyHead;
 use crate::state::{Batch, Line};
 use crate::status::Status;
@@ -63,9 +63,9 @@ pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {
             "{count}, with the parameters "
         )),
         names(&definition.parameters),
-        features(&config.task_features, &definition.feature_choices.tasks),
+        described(&config.task_features, &definition.feature_choices.tasks),
         names(&definition.inputs),
-        features(&config.input_features, &definition.feature_choices.inputs),
+        described(&config.input_features, &definition.feature_choices.inputs),
         names(&definition.outputs),
         costs(&config.collection, definition.budget_unit()),
         mistaken_cost(&definition.parameters, &config.collection)
@@ -94,24 +94,6 @@ fn mistaken_cost(parameters: &[Column], collection: &Collection) -> Option<Strin
             "\nnote: the column `{name}` was taken as a parameter of the tasks; if it is what a sample costs, begin the study anew with `--cost {name}`\n"
         )
     })
-}
-
-/// What a feature map is, in words, or what it is chosen from.
-pub(crate) fn features(map: &FeatureMap, choices: &[FeatureMap]) -> String {
-    if choices.len() > 1 {
-        let counts: Vec<String> = choices.iter().map(|map| map.dim().to_string()).collect();
-        return format!(
-            "polynomials of {} features, chosen by what was measured",
-            counts.join(" or ")
-        );
-    }
-    let words = match map {
-        FeatureMap::Standardised(_) => " of centred and scaled values",
-        FeatureMap::Identity(_) => ": the values themselves",
-        FeatureMap::Polynomial(_) => ": polynomials with a constant",
-        _ => " of your own",
-    };
-    format!("{} features{words}", map.dim())
 }
 
 /// What collecting costs, in words.
