@@ -9,10 +9,13 @@ use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _};
 use crate::model::Linear;
 use crate::target::TargetKind;
-use crate::train::{JointRidge, TrainContext};
+use crate::train::{JointRidge, StackedPredictor, TrainContext};
 
 /// Unknowns of a full map from task features to input features above which no score is computed.
 const MOST_UNKNOWNS: usize = 4_000;
+
+/// The part of an error on held-out rows that is clearly less than it.
+const CLEARLY_LESS: f64 = 0.6;
 
 impl Study {
     /// A copy that relates tasks by other features. It is for plans, models and forecasts; rows are told to the study itself.
@@ -87,8 +90,10 @@ impl Study {
         Ok(copy)
     }
 
-    /// A copy in the features of tasks and of inputs that predict best ([`Study::feature_score`]), of all pairs; where
-    /// only one is given it is that one, and where none are given the study's own. Maps that do not fit are left out:
+    /// A copy in the features of tasks and of inputs that predict best; where only one of each is given it is that one,
+    /// and where none are given the study's own. Features of tasks are those of the best score
+    /// ([`Study::feature_score`]), and so are those of inputs, unless others clearly err less on rows of the targets
+    /// that they had not seen. Maps that do not fit are left out:
     /// features of tasks where a target is a distribution, features that are fewer than `k`.
     ///
     /// # Errors
@@ -116,13 +121,49 @@ impl Study {
                 Some((copy, score))
             })
             .collect();
-        let mut best: Option<(Self, f64)> = None;
+        let mut best: Vec<(Self, f64)> = Vec::new();
         for (copy, score) in scored {
-            if best.as_ref().is_none_or(|(_, highest)| score > *highest) {
-                best = Some((copy, score));
+            let inputs =
+                |known: &(Self, f64)| known.0.config.input_features == copy.config.input_features;
+            match best.iter_mut().find(|known| inputs(known)) {
+                Some(known) if score > known.1 => *known = (copy, score),
+                Some(_) => {}
+                None => best.push((copy, score)),
             }
         }
-        Ok(best.map_or_else(|| self.clone(), |(copy, _)| copy))
+        best.sort_by(|a, b| b.1.total_cmp(&a.1));
+        // The sources outnumber the target by far, and may ask for more than its few rows can bear.
+        let errors: Vec<Option<f64>> = match best.len() {
+            0 | 1 => vec![None; best.len()],
+            _ => best
+                .par_iter()
+                .map(|(copy, _)| copy.held_out_error())
+                .collect(),
+        };
+        let first = errors.first().copied().flatten();
+        let better = |error: f64| first.is_some_and(|first| error < CLEARLY_LESS * first);
+        let least = (1..best.len())
+            .filter_map(|index| Some((index, errors[index].filter(|error| better(*error))?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let chosen = least.map_or(0, |(index, _)| index);
+        Ok(match best.is_empty() {
+            true => self.clone(),
+            false => best.swap_remove(chosen).0,
+        })
+    }
+
+    /// The mean squared error of the targets' predictors on rows that they had not seen; none where there are too few.
+    fn held_out_error(&self) -> Option<f64> {
+        let all = self.predictors().ok()?;
+        let error = |predictor: &StackedPredictor| -> Option<f64> {
+            let weighted = predictor.candidates.iter().zip(&predictor.weights);
+            weighted
+                .filter(|(_, weight)| **weight > 0.0)
+                .map(|(candidate, weight)| Some(weight * candidate.held_out_error?))
+                .sum()
+        };
+        let errors: Vec<f64> = all.iter().map(error).collect::<Option<_>>()?;
+        (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64)
     }
 
     /// Takes in what happened to a study since this copy was made of it, where no rows came: plans, items, notes.
