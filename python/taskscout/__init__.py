@@ -14,6 +14,7 @@ from . import gym
 from ._design import Design, PlannedTask, optimal_design
 from ._model import Model, load_model
 from ._native import __version__
+from ._parts import Features, Perceptron, PlanContext, Representation, Strategy, TaskSpace, Trainer, TrainingData
 from ._records import Batch, Event, Forecast, ForecastPoint, Interval, Item, Plan, Receipt, Status
 from ._spaces import Ball, Box, Candidates, Column, Target
 from ._statistics import Statistics
@@ -31,6 +32,7 @@ __all__ = [
     "Column",
     "Design",
     "Event",
+    "Features",
     "Forecast",
     "ForecastPoint",
     "InputError",
@@ -39,15 +41,22 @@ __all__ = [
     "Model",
     "OperationError",
     "PartialPooling",
+    "Perceptron",
     "Plan",
+    "PlanContext",
     "PlannedTask",
     "Receipt",
+    "Representation",
     "SharedRepresentation",
     "Statistics",
     "Status",
+    "Strategy",
     "Study",
     "Target",
+    "TaskSpace",
     "TaskscoutError",
+    "Trainer",
+    "TrainingData",
     "__version__",
     "create_study",
     "gym",

@@ -1,17 +1,20 @@
 """The native half of taskscout; use the package, not this module."""
 
 import os
-from typing import final
+from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
 
 _Array = npt.NDArray[np.float64]
+_Part = tuple[str, str, str, Callable[..., Any]]
 
 __all__ = [
     "Model",
     "Statistics",
     "Study",
+    "TaskSite",
     "__version__",
     "fit_pooled",
     "fit_shared",
@@ -24,9 +27,9 @@ __version__: str
 @final
 class Study:
     @staticmethod
-    def create(settings: str, storage: str | None, author: str | None) -> Study: ...
+    def create(settings: str, storage: str | None, author: str | None, parts: list[_Part]) -> Study: ...
     @staticmethod
-    def load(storage: str, name: str | None, author: str | None) -> Study: ...
+    def load(storage: str, name: str | None, author: str | None, parts: list[_Part]) -> Study: ...
     def name(self) -> str: ...
     def definition(self) -> str: ...
     def ask(self, budget: int, limits: str) -> str: ...
@@ -68,6 +71,13 @@ class Model:
     def save(self, path: str | os.PathLike[str]) -> None: ...
     def save_onnx(self, path: str | os.PathLike[str], std: bool) -> None: ...
     def about(self) -> str: ...
+
+@final
+class TaskSite:
+    def features(self, tasks: _Array) -> _Array: ...
+    def sample(self, count: int, seed: int) -> _Array: ...
+    def tasks(self) -> _Array | None: ...
+    def names(self) -> list[str] | None: ...
 
 @final
 class Statistics:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from . import _native, _run
 from ._frames import Rows, listed, samples
 from ._model import Model
+from ._parts import Features, NativePart, Part, Strategy, TaskSpace, Trainer, native_part
 from ._records import Batch, Event, Forecast, Item, Plan, Receipt, Status
-from ._spaces import Ball, Box, Candidates, Column, Space, Target, in_order
+from ._spaces import Ball, Box, Candidates, Column, Target, in_order
+from ._spaces import Space as OurSpace
 from .errors import InputError
 
 Storage: TypeAlias = str | os.PathLike[str]
+Space: TypeAlias = OurSpace | TaskSpace
 
 
 class Study:
@@ -25,14 +29,18 @@ class Study:
     `taskscout` command works on the same study.
     """
 
-    def __init__(self, native: _native.Study, storage: str | None) -> None:
+    def __init__(
+        self, native: _native.Study, storage: str | None, parts: Sequence[Part], parameters: list[str]
+    ) -> None:
         self._native = native
         self._storage = storage
+        self._parts = tuple(parts)
         about = json.loads(native.definition())
         self.name: str = native.name()
         """What it is called."""
         self.parameters: list[str] = [column["name"] for column in about["parameters"]]
         """The parameters of a task."""
+        parameters[:] = self.parameters
         self.inputs: list[str] = [column["name"] for column in about["inputs"]]
         """The inputs of a row."""
         self.outputs: list[str] = [column["name"] for column in about["outputs"]]
@@ -252,7 +260,7 @@ class Study:
     def __reduce__(self) -> tuple[Any, ...]:
         if self._storage is None:
             raise InputError("a study in memory cannot be pickled: create it with a storage")
-        return load_study, (self.name, self._storage)
+        return _load, (self.name, self._storage, self._parts)
 
     def __repr__(self) -> str:
         status = self.status()
@@ -271,12 +279,12 @@ def create_study(
     name: str = "study",
     storage: Storage | None = None,
     load_if_exists: bool = False,
-    strategy: str | None = None,
-    trainer: str | None = None,
+    strategy: str | Strategy | None = None,
+    trainer: str | Mapping[str, Any] | Trainer | None = None,
     k: int | None = None,
     seed: int = 0,
-    task_features: str | Mapping[str, Any] | None = None,
-    input_features: str | Mapping[str, Any] | None = None,
+    task_features: str | Mapping[str, Any] | Features | None = None,
+    input_features: str | Mapping[str, Any] | Features | None = None,
     scaling: str | None = None,
     unit: str | None = None,
     sample_cost: float | None = None,
@@ -294,24 +302,30 @@ def create_study(
 
     `storage` is a path or `sqlite:///tunnel.db` (three slashes before a relative path, four before an absolute one),
     or `postgresql://user@host/database`; without one the study lives in memory. With `load_if_exists`, a study of
-    this name goes on. Features are `auto` (chosen by what was measured), `identity`, `affine`,
-    `quadratic`, `cubic`, or a mapping with a `kind`.
-    `target_rows=False` says that no more rows of the targets can be had, `target_sample_cost` what one costs.
+    this name goes on. Features are `auto` (chosen by what was measured), `identity`, `affine`, `quadratic`, `cubic`,
+    or a mapping with a `kind`; so may be a trainer with settings, as in
+    `{"kind": "neural", "network": {"hidden": [16]}}`. Space, features, strategy and trainer may also be objects of
+    classes of your own. `target_rows=False` says that no more rows of the targets can be had, `target_sample_cost`
+    what one costs.
     """
     names = _parameter_names(space)
+    given = (space, task_features, input_features, strategy, trainer)
+    parts = [part for part in given if isinstance(part, Part)]
+    trainer_name, trainer_settings = _named_trainer(trainer)
     wanted = [target if isinstance(target, Target) else Target(target) for target in targets]
-    with space.settings() as tasks:
+    with _space_settings(space) as tasks:
         settings = _said(
             name=name,
-            strategy=strategy,
-            trainer=trainer,
+            strategy=strategy.name if isinstance(strategy, Strategy) else strategy,
+            trainer=trainer_name,
+            trainer_settings=trainer_settings,
             k=k,
             seed=_count(seed, "seed"),
-            tasks=_said(**tasks, features=task_features),
+            tasks=_said(**tasks, features=_feature_settings(task_features)),
             rows=_said(
                 inputs=_columns(inputs, "inputs"),
                 outputs=_columns(outputs, "outputs"),
-                features=input_features,
+                features=_feature_settings(input_features),
                 scaling=scaling,
             ),
             targets=[_said(**target.settings(names)) for target in wanted],
@@ -330,21 +344,37 @@ def create_study(
         )
         address = _address(storage)
         try:
-            return Study(_native.Study.create(json.dumps(settings), address, author), address)
+            natives, known = _native_parts(parts)
+            native = _native.Study.create(json.dumps(settings), address, author, natives)
+            return Study(native, address, parts, known)
         except InputError:
             if not load_if_exists or address is None or name not in list_studies(address):
                 raise
-    study = load_study(name, address, author=author)
+    study = load_study(name, address, author=author, parts=parts)
     _check_same(study, names, settings["rows"])
     return study
 
 
-def load_study(name: str | None = None, storage: Storage | None = None, *, author: str | None = None) -> Study:
-    """Opens a study of a storage, the only one if no name is given."""
+def load_study(
+    name: str | None = None,
+    storage: Storage | None = None,
+    *,
+    author: str | None = None,
+    parts: Sequence[Part] = (),
+) -> Study:
+    """Opens a study of a storage, the only one if no name is given.
+
+    A study with parts of your own needs them again as `parts`; it says by name which are missing.
+    """
     address = _address(storage)
     if address is None:
         raise InputError("a study in memory cannot be loaded: give its storage")
-    return Study(_native.Study.load(address, name, author), address)
+    natives, known = _native_parts(parts)
+    return Study(_native.Study.load(address, name, author, natives), address, parts, known)
+
+
+def _load(name: str, storage: str, parts: Sequence[Part]) -> Study:
+    return load_study(name, storage, parts=parts)
 
 
 def list_studies(storage: Storage) -> list[str]:
@@ -357,6 +387,40 @@ def list_studies(storage: Storage) -> list[str]:
 def _said(**settings: Any) -> dict[str, Any]:
     """Settings without those that say nothing."""
     return {key: value for key, value in settings.items() if value is not None}
+
+
+def _native_parts(parts: Sequence[Part]) -> tuple[list[NativePart], list[str]]:
+    """Parts for the native half, and a list that takes the names of parameters when they are known."""
+    names: list[str] = []
+    # The same features may be those of tasks and of inputs.
+    different = list({id(part): part for part in parts}.values())
+    return [native_part(part, names) for part in different], names
+
+
+def _feature_settings(features: str | Mapping[str, Any] | Features | None) -> Any:
+    return {"kind": features.name} if isinstance(features, Features) else features
+
+
+def _named_trainer(trainer: str | Mapping[str, Any] | Trainer | None) -> tuple[str | None, dict[str, Any] | None]:
+    match trainer:
+        case Trainer():
+            return trainer.name, None
+        case Mapping():
+            settings = dict(trainer)
+            kind = settings.pop("kind", None)
+            if not isinstance(kind, str):
+                raise InputError('the trainer has no kind: say which it is, as in {"kind": "neural"}')
+            return kind, settings
+    return trainer, None
+
+
+@contextmanager
+def _space_settings(space: Space) -> Iterator[dict[str, Any]]:
+    if isinstance(space, TaskSpace):
+        yield {"space": {"kind": space.name}, "columns": list(space.parameters)}
+        return
+    with space.settings() as settings:
+        yield settings
 
 
 def _columns(columns: Sequence[str | Column], what: str) -> list[Any]:
@@ -373,7 +437,9 @@ def _parameter_names(space: Space) -> list[str] | None:
             return [f"w{i}" for i in range(space.dim)]
         case Candidates():
             return None if space.columns is None else list(space.columns)
-    raise InputError(f"the space is {type(space).__name__}: give Box, Ball or Candidates")
+        case TaskSpace():
+            return list(space.parameters)
+    raise InputError(f"the space is {type(space).__name__}: give Box, Ball or Candidates, or a TaskSpace of your own")
 
 
 def _check_same(study: Study, parameters: list[str] | None, rows: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ SECTIONS = {
         "Plan", "Item", "Receipt", "Batch", "Event", "Status", "Forecast", "ForecastPoint", "Interval",
     ],
     "Models": ["load_model", "Model"],
+    "Parts of your own": [
+        "Features", "TaskSpace", "Strategy", "PlanContext", "Trainer", "TrainingData", "Representation", "Perceptron",
+    ],
     "Designs": ["optimal_design", "Design", "PlannedTask"],
     "Statistics": ["Statistics"],
     "Estimators": ["SharedRepresentation", "PartialPooling"],
@@ -47,6 +51,7 @@ MADE = (
     "Candidates",
     "Target",
     "Column",
+    "Perceptron",
     "Statistics",
     "SharedRepresentation",
     "PartialPooling",
@@ -121,11 +126,12 @@ def described(name: str) -> str:
     ours = [base for base in reversed(thing.__mro__) if base.__module__.startswith("taskscout")]
     members = {key: value for base in ours for key, value in vars(base).items()}
     for key, value in members.items():
-        member = value.fget if isinstance(value, property) else value
-        if key.startswith("_") or not inspect.isfunction(member) or key == "settings":
+        held = isinstance(value, property | cached_property)
+        member = value.fget if isinstance(value, property) else value.func if held else value
+        if (key.startswith("_") and key != "__call__") or not inspect.isfunction(member) or key == "settings":
             continue
         said = " ".join(prose(member).split())
-        lines.append(f"- `{key if isinstance(value, property) else signature(member, key)}`: {said}")
+        lines.append(f"- `{key if held else signature(member, key)}`: {said}")
     if lines:
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

@@ -39,6 +39,15 @@ impl SavedModel {
     /// Parts that do not fit, numbers that are not finite, or code of the user's own, which a file
     /// cannot hold.
     pub fn new(parts: Parts) -> Result<Self> {
+        parts.check_plain()?;
+        Self::in_memory(parts)
+    }
+
+    /// The same for parts that may be code of the user's own: such a model predicts, but cannot be saved.
+    ///
+    /// # Errors
+    /// Parts that do not fit, or numbers that are not finite.
+    pub fn in_memory(parts: Parts) -> Result<Self> {
         parts.check()?;
         Ok(Self { parts })
     }

@@ -147,9 +147,23 @@ impl Parts {
         }
     }
 
-    /// Checks that all parts fit each other and can be written to a file.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses code of the user's own, which a file cannot hold.
+    pub(crate) fn check_plain(&self) -> Result<()> {
         check_map(&self.input_features)?;
+        if let Some(phi) = &self.representation {
+            check_code(phi, "the shared representation")?;
+        }
+        if let Some(head) = &self.predictor.head {
+            check_code(&head.representation, "the representation of the head")?;
+        }
+        match &self.tasks {
+            Some(tasks) => check_map(&tasks.features),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that all parts fit each other.
+    pub(crate) fn check(&self) -> Result<()> {
         let d = self.input_features.dim();
         if let Some(phi) = &self.representation {
             check_phi(phi, "the shared representation", d)?;
@@ -297,7 +311,6 @@ impl Affine {
 
 impl Tasks {
     fn check(&self, k: usize, outputs: usize) -> Result<()> {
-        check_map(&self.features)?;
         let (matrix, task_dim) = (self.map.matrix(), self.map.task_dim());
         let columns = outputs.saturating_mul(task_dim);
         check_fit(
@@ -368,13 +381,14 @@ fn check_map(map: &FeatureMap) -> Result<()> {
     }
 }
 
-fn check_phi(phi: &AnyRepresentation, place: &'static str, d: usize) -> Result<()> {
-    if !matches!(
-        phi,
-        AnyRepresentation::Linear(_) | AnyRepresentation::Mlp(_)
-    ) {
-        return Err(Error::CustomRepresentation { place });
+fn check_code(phi: &AnyRepresentation, place: &'static str) -> Result<()> {
+    match phi {
+        AnyRepresentation::Linear(_) | AnyRepresentation::Mlp(_) => Ok(()),
+        _ => Err(Error::CustomRepresentation { place }),
     }
+}
+
+fn check_phi(phi: &AnyRepresentation, place: &'static str, d: usize) -> Result<()> {
     check_fit(place, phi.input_dim(), "the feature map gives", d)?;
     if let AnyRepresentation::Linear(linear) = phi {
         check_matrix(linear.matrix(), place)?;

@@ -31,6 +31,16 @@ impl SavedModel {
     /// A choice that is not of this study, or feature maps or representations that a file cannot
     /// hold. A task map under features of the user's own is left out.
     pub fn from_study(study: &Study, choice: &StackedPredictor, name: &str) -> Result<Self> {
+        Self::new(Parts::of_study(study, choice, name)?)
+    }
+}
+
+impl Parts {
+    /// What the guard chose for a target of a study, for a model that need not be saved.
+    ///
+    /// # Errors
+    /// A choice that is not of this study. A task map under features of the user's own is left out.
+    pub fn of_study(study: &Study, choice: &StackedPredictor, name: &str) -> Result<Self> {
         let (config, data) = (study.config(), study.data());
         let missing = |what: String| Error::Absent(format!("{what}: give a choice of this study"));
         let target = config
@@ -64,7 +74,7 @@ impl SavedModel {
         } else {
             ""
         };
-        Self::new(Parts {
+        Ok(Self {
             input_features: config.input_features.clone(),
             representation,
             predictor: predictor.clone(),

@@ -11,10 +11,22 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// Bad input is a `ValueError` too, whatever else went wrong a `RuntimeError`.
 pub(crate) fn raised(error: Error) -> PyErr {
+    let message = in_python(&error.to_string());
     match error {
-        Error::Failure(_) | Error::Closed => OperationError::new_err(error.to_string()),
-        _ => InputError::new_err(error.to_string()),
+        Error::Failure(_) | Error::Closed => OperationError::new_err(message),
+        _ => InputError::new_err(message),
     }
+}
+
+/// Whoever lacks a part in Python gives it to a function, not to a registry.
+fn in_python(message: &str) -> String {
+    if let Some((problem, _)) = message.split_once(": call `Registry::") {
+        return format!("{problem}: give it to `load_study` as one of its `parts`");
+    }
+    if let Some((problem, _)) = message.split_once(": give another name to `Registry::") {
+        return format!("{problem}: give yours another `name`");
+    }
+    message.to_owned()
 }
 
 /// A value as JSON text.

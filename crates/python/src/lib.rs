@@ -10,6 +10,7 @@ mod design;
 mod errors;
 mod estimator;
 mod model;
+mod parts;
 mod statistics;
 mod study;
 
@@ -24,6 +25,8 @@ mod _native {
     use crate::estimator::{fit_pooled, fit_shared};
     #[pymodule_export]
     use crate::model::Model;
+    #[pymodule_export]
+    use crate::parts::TaskSite;
     #[pymodule_export]
     use crate::statistics::Statistics;
     #[pymodule_export]

@@ -7,16 +7,19 @@ use pyo3::types::PyBytes;
 use taskscout_models::{Prediction, SavedModel};
 
 use crate::errors::{Result, json, raised};
+use crate::parts::Raised;
 
 /// A trained model of one target.
 #[pyclass(frozen, module = "taskscout._native")]
 pub(crate) struct Model {
     saved: SavedModel,
+    /// What parts that are written in Python raise.
+    raised: Raised,
 }
 
 impl Model {
-    pub(crate) fn of(saved: SavedModel) -> Self {
-        Self { saved }
+    pub(crate) fn of(saved: SavedModel, raised: Raised) -> Self {
+        Self { saved, raised }
     }
 }
 
@@ -33,14 +36,14 @@ impl Model {
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
         let loaded: Result<_> = py.detach(|| Ok(SavedModel::load(path)?));
-        Ok(Self::of(loaded.map_err(raised)?))
+        Ok(Self::of(loaded.map_err(raised)?, Raised::default()))
     }
 
     /// The model of saved bytes.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         let loaded: Result<_> = SavedModel::from_bytes(bytes).map_err(Into::into);
-        Ok(Self::of(loaded.map_err(raised)?))
+        Ok(Self::of(loaded.map_err(raised)?, Raised::default()))
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -56,7 +59,7 @@ impl Model {
     ) -> PyResult<Arrays<'py>> {
         let rows = inputs.as_slice()?;
         let predicted: Result<Vec<Prediction>> = py.detach(|| Ok(self.saved.predict(rows)?));
-        let predicted = predicted.map_err(raised)?;
+        let predicted = self.raised.or(predicted)?;
         let outputs = self.saved.outputs();
         let column = |of: fn(&Prediction) -> f64| {
             let values = predicted.iter().map(of).collect();

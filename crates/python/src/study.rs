@@ -6,11 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 use taskscout::data::Samples;
-use taskscout::registry::Registry;
 use taskscout::rng::{Purpose, derive};
 use taskscout::study::ForecastRequest;
 use taskscout::task::Task;
-use taskscout_lab::parts::with_networks;
 use taskscout_store::{Memory, Store};
 use taskscout_studies::{
     AskOptions, CollectionSettings, Measured, RowFormat, Settings, StoredStudy, TargetSettings,
@@ -18,14 +16,17 @@ use taskscout_studies::{
 };
 use taskscout_worlds::program::seed;
 
-use crate::errors::{Result, json, of_json, raised};
+use crate::errors::{InputError, Result, json, of_json, raised};
 use crate::model::Model;
+use crate::parts::{Part, Raised, registry};
 
 /// A study in a store.
 #[pyclass(frozen, module = "taskscout._native")]
 pub(crate) struct Study {
     // The lock is taken without the interpreter's, so that neither waits for the other.
     stored: Mutex<StoredStudy>,
+    /// What parts that are written in Python raise.
+    raised: Raised,
 }
 
 /// The studies of a store, as JSON.
@@ -36,9 +37,9 @@ pub(crate) fn list_studies(py: Python<'_>, storage: &str) -> PyResult<String> {
 }
 
 impl Study {
-    fn of(stored: Result<StoredStudy>) -> PyResult<Self> {
-        let stored = Mutex::new(stored.map_err(raised)?);
-        Ok(Self { stored })
+    fn of(stored: Result<StoredStudy>, raised: Raised) -> PyResult<Self> {
+        let stored = Mutex::new(raised.or(stored)?);
+        Ok(Self { stored, raised })
     }
 
     /// Does something to the study, while Python goes on.
@@ -47,11 +48,15 @@ impl Study {
         py: Python<'_>,
         work: impl FnOnce(&mut StoredStudy) -> Result<T> + Send,
     ) -> PyResult<T> {
+        if self.raised.is_inside() {
+            let said = "a part of the study calls the study, which waits for the part: use what the part is given";
+            return Err(InputError::new_err(said));
+        }
         let done = py.detach(|| {
             let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut stored)
         });
-        done.map_err(raised)
+        self.raised.or(done)
     }
 
     /// The same for what is handed out as JSON.
@@ -85,48 +90,51 @@ fn author_or_default(author: Option<String>) -> String {
     author.unwrap_or_else(default_author)
 }
 
-fn parts() -> Result<Registry> {
-    with_networks(&Registry::new())
-}
-
 #[pymethods]
 impl Study {
     /// Begins a study from settings as JSON, in memory where no storage is given.
     #[staticmethod]
-    #[pyo3(signature = (settings, storage, author))]
+    #[pyo3(signature = (settings, storage, author, parts))]
     fn create(
         py: Python<'_>,
         settings: &str,
         storage: Option<&str>,
         author: Option<String>,
+        parts: Vec<Part>,
     ) -> PyResult<Self> {
         let author = author_or_default(author);
-        Self::of(py.detach(|| {
+        let raised = Raised::default();
+        let stored = py.detach(|| {
             let settings: Settings = of_json(settings)?;
-            let (definition, study) = settings.build(&parts()?)?;
+            let registry = registry(parts, &raised)?;
+            let (definition, study) = settings.build(&registry)?;
             let store: Box<dyn Store> = match storage {
                 Some(address) => open_store(address, true)?,
                 None => Box::new(Memory::new()),
             };
             let name = settings.name.as_deref().unwrap_or("study");
-            StoredStudy::create(store, name, definition, &study, &author)
-        }))
+            StoredStudy::create_with(store, name, (definition, &study), &author, &registry)
+        });
+        Self::of(stored, raised)
     }
 
     /// Opens a study, or the only one of a store.
     #[staticmethod]
-    #[pyo3(signature = (storage, name, author))]
+    #[pyo3(signature = (storage, name, author, parts))]
     fn load(
         py: Python<'_>,
         storage: &str,
         name: Option<&str>,
         author: Option<String>,
+        parts: Vec<Part>,
     ) -> PyResult<Self> {
         let author = author_or_default(author);
-        Self::of(py.detach(|| {
+        let raised = Raised::default();
+        let stored = py.detach(|| {
             let store = open_store(storage, false)?;
-            StoredStudy::find(store, name, &author, &parts()?)
-        }))
+            StoredStudy::find(store, name, &author, &registry(parts, &raised)?)
+        });
+        Self::of(stored, raised)
     }
 
     /// Its name.
@@ -311,7 +319,7 @@ impl Study {
             stored.refresh()?;
             stored.model(target)
         })?;
-        Ok(Model::of(saved))
+        Ok(Model::of(saved, self.raised.clone()))
     }
 
     /// The page of the study, as HTML.

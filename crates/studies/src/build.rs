@@ -1,9 +1,10 @@
 //! From settings to the library's study and its columns.
 
+use taskscout::Extension;
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
-use taskscout::strategy::{Exploit, Explore, StrategyConfig, StrategyKind};
+use taskscout::strategy::{Exploit, Explore, Strategy, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::{JointRidge, PaperTrainer, PartialPooling};
@@ -68,7 +69,9 @@ impl Settings {
         let input_features = self.input_features(definition.inputs.len(), registry)?;
         let target = |target: &TargetSettings| target.build(&tasks.space, &tasks.features);
         let targets = self.targets.iter().map(target).collect::<Result<_>>()?;
+        let (kind, own_strategy) = self.strategy(registry)?;
         let config = StudyConfig {
+            own_strategy,
             task_features: tasks.features.clone(),
             outputs: definition.outputs.len(),
             k: self.k,
@@ -81,7 +84,7 @@ impl Settings {
                 targets,
                 StrategyConfig {
                     serve: self.serve.unwrap_or_default(),
-                    ..self.strategy(&definition.feature_choices)?
+                    ..strategy_config(kind, &definition.feature_choices)
                 },
             )?
         };
@@ -111,8 +114,7 @@ impl Settings {
         } else if let Some(space) = space {
             let mut space = space.clone();
             parts::attach_space("tasks.space", &mut space, registry)?;
-            let names = (0..space.dim()).map(|i| Column::named(&format!("w{i}")));
-            SourceTasks::plain(names.collect(), space)?
+            SourceTasks::plain(self.tasks.space_columns(space.dim())?, space)?
         } else {
             ranges(parameters)?
         };
@@ -153,12 +155,18 @@ impl Settings {
         Ok(map)
     }
 
+    /// Whether features can be chosen by what was measured: with the trainer that learns from statistics.
+    fn chooses_features(&self) -> bool {
+        matches!(self.trainer.as_deref(), None | Some("exact"))
+    }
+
     /// Maps of tasks to choose from: polynomials, unless somebody says which, or tasks have parameters without names.
     fn task_choices(&self, tasks: &SourceTasks) -> Result<Vec<FeatureMap>> {
-        let auto = match &self.tasks.features {
-            None => self.tasks.space.is_none(),
-            Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
-        };
+        let auto = self.chooses_features()
+            && match &self.tasks.features {
+                None => self.tasks.space.is_none(),
+                Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
+            };
         if !auto {
             return Ok(Vec::new());
         }
@@ -179,10 +187,11 @@ impl Settings {
     /// Maps of inputs to choose from.
     fn input_choices(&self) -> Result<Vec<FeatureMap>> {
         let inputs = self.rows.inputs.len();
-        let auto = match &self.rows.features {
-            None => true,
-            Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
-        };
+        let auto = self.chooses_features()
+            && match &self.rows.features {
+                None => true,
+                Some(features) => *features == FeatureSettings::Word(FeatureWord::Auto),
+            };
         if !auto || inputs > QUADRATIC_INPUTS {
             return Ok(Vec::new());
         }
@@ -192,44 +201,44 @@ impl Settings {
         ])
     }
 
-    /// The strategy. Where it is not known how tasks are related, the tasks that a design would pick (the extreme ones)
-    /// say little of the others: exploration is spread over the space then, and the target is served by the tasks
-    /// nearest to it.
-    fn strategy(&self, choices: &FeatureChoices) -> Result<StrategyConfig> {
-        let kind = self.strategy_kind()?;
-        let known = choices.tasks.is_empty() || kind != StrategyKind::Aware;
-        Ok(match known {
-            true => StrategyConfig::new(kind),
-            false => StrategyConfig {
-                explore: Explore::Spread,
-                exploit: Exploit::Nearest,
-                ..StrategyConfig::new(kind)
-            },
-        })
-    }
-
-    fn strategy_kind(&self) -> Result<StrategyKind> {
+    /// One of the library's strategies, or one that is registered in its place.
+    fn strategy(
+        &self,
+        registry: &Registry,
+    ) -> Result<(StrategyKind, Option<Extension<dyn Strategy>>)> {
         let Some(name) = &self.strategy else {
-            return Ok(StrategyKind::Aware);
+            return Ok((StrategyKind::Aware, None));
         };
-        let found = StrategyKind::ALL.iter().find(|kind| kind.name() == name);
-        found.copied().ok_or_else(|| {
-            let known: Vec<&str> = StrategyKind::ALL.iter().map(|kind| kind.name()).collect();
-            Error::Input(format!(
-                "there is no strategy `{name}`: use one of {}",
-                known.join(", ")
-            ))
-        })
+        if let Some(kind) = StrategyKind::ALL.iter().find(|kind| kind.name() == name) {
+            return Ok((*kind, None));
+        }
+        if registry.strategy_names().any(|known| known == name) {
+            let none = serde_json::Map::new();
+            let own = registry.make_strategy(name, &none)?;
+            return Ok((StrategyKind::Aware, Some(own)));
+        }
+        let known: Vec<&str> = StrategyKind::ALL.iter().map(|kind| kind.name()).collect();
+        Err(Error::Input(format!(
+            "there is no strategy `{name}`: use one of {}, or one that you registered",
+            known.join(", ")
+        )))
     }
 
     fn oracle(&self, registry: &Registry) -> Result<Oracle> {
+        let ours = ["exact", "mllam", "pooled"];
+        let name = self.trainer.as_deref().unwrap_or("exact");
+        if self.trainer_settings.is_some() && ours.contains(&name) {
+            return Err(Error::Input(format!(
+                "`trainer_settings` is given with the trainer `{name}`, which takes none: leave it out"
+            )));
+        }
         Ok(match self.trainer.as_deref() {
             None | Some("exact") => Oracle::Exact(JointRidge::default()),
             Some("mllam") => Oracle::Mllam(PaperTrainer::default()),
             Some("pooled") => Oracle::Pooled(PartialPooling::default()),
             Some(own) if registry.trainer_names().any(|name| name == own) => {
-                let none = serde_json::Map::new();
-                Oracle::External(registry.make_trainer(own, &none)?)
+                let settings = self.trainer_settings.clone().unwrap_or_default();
+                Oracle::External(registry.make_trainer(own, &settings)?)
             }
             Some(other) => {
                 return Err(Error::Input(format!(
@@ -237,6 +246,42 @@ impl Settings {
                 )));
             }
         })
+    }
+}
+
+impl TaskSettings {
+    /// What the parameters of a space are called: `w0`, `w1` and so on unless `columns` says otherwise.
+    fn space_columns(&self, dim: usize) -> Result<Vec<Column>> {
+        let Some(names) = &self.columns else {
+            let names = (0..dim).map(|i| Column::named(&format!("w{i}")));
+            return Ok(names.collect());
+        };
+        if names.len() != dim {
+            return Err(Error::Input(format!(
+                "`tasks.columns` has {} names, but tasks of the space have {dim} parameters: name each",
+                names.len()
+            )));
+        }
+        let column = |name: &String| Column {
+            unit: self.units.get(name).cloned(),
+            ..Column::named(name)
+        };
+        Ok(names.iter().map(column).collect())
+    }
+}
+
+/// The settings of a strategy. Where it is not known how tasks are related, the tasks that a design would pick (the
+/// extreme ones) say little of the others: exploration is spread over the space then, and the target is served by the
+/// tasks nearest to it.
+fn strategy_config(kind: StrategyKind, choices: &FeatureChoices) -> StrategyConfig {
+    let known = choices.tasks.is_empty() || kind != StrategyKind::Aware;
+    match known {
+        true => StrategyConfig::new(kind),
+        false => StrategyConfig {
+            explore: Explore::Spread,
+            exploit: Exploit::Nearest,
+            ..StrategyConfig::new(kind)
+        },
     }
 }
 
@@ -362,6 +407,46 @@ mod tests {
         assert_eq!(definition.budget_unit(), "min");
         assert_eq!(definition.target_rows, Some(TargetRows::Each(7.0)));
         assert!(config.targets[0].is_known());
+    }
+
+    /// Takes nothing from anywhere.
+    #[derive(Debug)]
+    struct Idle;
+
+    impl Strategy for Idle {
+        fn plan(
+            &self,
+            _context: &taskscout::strategy::PlanContext<'_>,
+        ) -> taskscout::Result<taskscout::strategy::Decision> {
+            Ok(taskscout::strategy::Decision::default())
+        }
+    }
+
+    #[test]
+    fn registered_parts_are_found_by_their_names() {
+        let mut registry = Registry::new();
+        registry
+            .strategy_with("idle", |_| Ok(std::sync::Arc::new(Idle)))
+            .unwrap();
+        let registry = parts::with_networks(&registry).unwrap();
+        let text = format!(
+            "strategy = \"idle\"\ntrainer = \"neural\"\ntrainer_settings = {{ network = {{ hidden = [5] }} }}\n\
+             [tasks]\nspace = {{ kind = \"ball\", dim = 2, radius = 1.0 }}\ncolumns = [\"east\", \"north\"]\n{ROWS}"
+        );
+        let settings: Settings = toml::from_str(&text).unwrap();
+        let (definition, study) = settings.build(&registry).unwrap();
+        assert_eq!(study.config().own_strategy.as_ref().unwrap().name, "idle");
+        let Oracle::External(neural) = &study.config().oracle else {
+            panic!("{:?}", study.config().oracle);
+        };
+        assert_eq!(neural.settings["network"]["hidden"][0], 5);
+        assert_eq!(definition.parameters[1].label(), "north");
+        let refused = |text: &str| {
+            let settings: Settings = toml::from_str(text).unwrap();
+            settings.build(&registry).unwrap_err().to_string()
+        };
+        assert!(refused(&text.replace(", \"north\"", "")).contains("has 1 names"));
+        assert!(refused(&text.replace("\"neural\"", "\"exact\"")).contains("takes none"));
     }
 
     #[test]

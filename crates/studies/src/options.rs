@@ -114,6 +114,7 @@ impl Settings {
             name: given.name.or(self.name),
             strategy: given.strategy.or(self.strategy),
             trainer: given.trainer.or(self.trainer),
+            trainer_settings: given.trainer_settings.or(self.trainer_settings),
             k: given.k.or(self.k),
             serve: given.serve.or(self.serve),
             seed: given.seed.or(self.seed),

@@ -1,7 +1,7 @@
 //! The model that a study hands out: complete, with the names and the scaling of its columns.
 
 use taskscout::train::StackedPredictor;
-use taskscout_models::SavedModel;
+use taskscout_models::{Parts, SavedModel};
 
 use crate::error::{Error, Result};
 use crate::stored::StoredStudy;
@@ -22,20 +22,19 @@ impl StoredStudy {
         })
     }
 
-    /// The model of a target, ready for a file: it takes and gives values in the units of the study's columns.
+    /// The model of a target: it takes and gives values in the units of the study's columns.
     ///
     /// # Errors
-    /// As [`StoredStudy::predictor`], or parts that a file cannot hold.
+    /// As [`StoredStudy::predictor`]. A model with code of the user's own is handed out, but cannot be saved.
     pub fn model(&self, target: Option<&str>) -> Result<SavedModel> {
         let predictor = self.predictor(target)?;
         let learner = self.learner()?;
-        let model = SavedModel::from_study(&learner, &predictor, self.name())?;
-        let mut parts = model.into_parts();
+        let mut parts = Parts::of_study(&learner, &predictor, self.name())?;
         parts.names = self.definition().names();
         if let Some(scaling) = self.scaling() {
             parts.input_scaling = Some(scaling.inputs.clone());
             parts.output_scaling = Some(scaling.outputs.clone());
         }
-        Ok(SavedModel::new(parts)?)
+        Ok(SavedModel::in_memory(parts)?)
     }
 }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub strategy: Option<String>,
     /// The trainer: `exact` if not given.
     pub trainer: Option<String>,
+    /// The settings of a trainer that is registered; its own defaults if not given.
+    pub trainer_settings: Option<serde_json::Map<String, serde_json::Value>>,
     /// Dimension of the representation; from the data if not given.
     pub k: Option<usize>,
     /// Which of several targets plans serve: their mean if not given, or the one that fares worst.
@@ -49,7 +51,8 @@ pub struct Settings {
 pub struct TaskSettings {
     /// A table with a row for each task.
     pub candidates: Option<PathBuf>,
-    /// Its columns that are parameters; all columns of numbers that serve nothing else if not given.
+    /// Its columns that are parameters; all columns of numbers that serve nothing else if not given. With a space, what
+    /// its parameters are called.
     pub columns: Option<Vec<String>>,
     /// Its column of names; `name`, `task` or `id` if there is one.
     pub name: Option<String>,

@@ -118,11 +118,25 @@ impl StoredStudy {
     /// Columns that do not fit the study, a study that has data already, a name that is taken, or a store that cannot
     /// be written.
     pub fn create(
-        mut store: Box<dyn Store>,
+        store: Box<dyn Store>,
         name: &str,
         definition: Definition,
         study: &Study,
         author: &str,
+    ) -> Result<Self> {
+        Self::create_with(store, name, (definition, study), author, &Registry::new())
+    }
+
+    /// The same for a study with parts of the user's own, which the registry has.
+    ///
+    /// # Errors
+    /// As [`StoredStudy::create`], or a part that is not registered.
+    pub fn create_with(
+        mut store: Box<dyn Store>,
+        name: &str,
+        (definition, study): (Definition, &Study),
+        author: &str,
+        registry: &Registry,
     ) -> Result<Self> {
         definition.validate()?;
         check_shape(&definition, study)?;
@@ -139,7 +153,7 @@ impl StoredStudy {
         };
         let record = created.record(author, clock(), Vec::new())?;
         store.create(name, &[record]).map_err(of_store)?;
-        Self::open(store, name, author, &Registry::new())
+        Self::open(store, name, author, registry)
     }
 
     /// Opens a study that is there.

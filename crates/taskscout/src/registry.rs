@@ -168,7 +168,18 @@ impl Registry {
         name: &str,
     ) -> Result<&mut Self> {
         let read = read::<P>("space", name);
-        let make = move |settings: &Value| Ok(Arc::new(read(settings)?) as Arc<dyn TaskSpace>);
+        self.space_with(name, move |settings| Ok(Arc::new(read(settings)?)))
+    }
+
+    /// Registers a space that a function makes from its settings.
+    ///
+    /// # Errors
+    /// A name that is empty or taken.
+    pub fn space_with(
+        &mut self,
+        name: &str,
+        make: impl Fn(&Value) -> Result<Arc<dyn TaskSpace>> + Send + Sync + 'static,
+    ) -> Result<&mut Self> {
         self.spaces.add("space", name, Arc::new(make))?;
         Ok(self)
     }
@@ -192,7 +203,18 @@ impl Registry {
         name: &str,
     ) -> Result<&mut Self> {
         let read = read::<P>("strategy", name);
-        let make = move |settings: &Value| Ok(Arc::new(read(settings)?) as Arc<dyn Strategy>);
+        self.strategy_with(name, move |settings| Ok(Arc::new(read(settings)?)))
+    }
+
+    /// Registers a strategy that a function makes from its settings.
+    ///
+    /// # Errors
+    /// A name that is empty or taken.
+    pub fn strategy_with(
+        &mut self,
+        name: &str,
+        make: impl Fn(&Value) -> Result<Arc<dyn Strategy>> + Send + Sync + 'static,
+    ) -> Result<&mut Self> {
         self.strategies.add("strategy", name, Arc::new(make))?;
         Ok(self)
     }

@@ -79,7 +79,9 @@ impl Context<'_> {
         let name = self.place.study.clone().or(settings.name);
         let name = name.unwrap_or_else(|| "study".into());
         let store = taskscout_studies::open_store(&self.place.store, true)?;
-        let mut study = StoredStudy::create(store, &name, definition, &study, &self.author())?;
+        let begun = (definition, &study);
+        let mut study =
+            StoredStudy::create_with(store, &name, begun, &self.author(), self.registry)?;
         let status = study.status()?;
         self.say(&status, &words::begun(&status, &study, &self.place.store))
     }

@@ -123,6 +123,7 @@ impl NewOptions {
             name: self.name.clone(),
             strategy: self.strategy.clone(),
             trainer: self.trainer.clone(),
+            trainer_settings: None,
             k: self.k,
             serve: self.worst_target.then_some(Serve::Worst),
             seed: self.seed,

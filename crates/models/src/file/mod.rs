@@ -60,8 +60,9 @@ impl SavedModel {
     /// The bytes of a file; the same model gives the same bytes.
     ///
     /// # Errors
-    /// A description larger than the format allows.
+    /// A description larger than the format allows, or code of the user's own.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.parts().check_plain()?;
         let mut writer = Writer::default();
         let document = Document::describe(self.parts(), &mut writer)?;
         let text = serde_json::to_string(&document).map_err(Error::description)?;

@@ -224,13 +224,20 @@ fn code_of_the_users_own_cannot_be_saved() {
     let (_, map) = maps().swap_remove(0);
     let mut parts = random(&map, Kind::Features, false, 1).into_parts();
     parts.representation = Some(AnyRepresentation::custom(Arc::new(Same(5))));
-    let message = SavedModel::new(parts.clone()).unwrap_err().to_string();
-    assert!(
-        message.contains("the shared representation is code of your own"),
-        "{message}"
-    );
-    parts.representation = None;
     parts.tasks = None;
+    let in_memory = SavedModel::in_memory(parts.clone()).unwrap();
+    in_memory.predict(&[0.5; 5]).unwrap();
+    for refused in [
+        SavedModel::new(parts.clone()).map(|_| ()),
+        in_memory.to_bytes().map(|_| ()),
+    ] {
+        let message = refused.unwrap_err().to_string();
+        assert!(
+            message.contains("the shared representation is code of your own"),
+            "{message}"
+        );
+    }
+    parts.representation = None;
     parts.input_features = FeatureMap::custom("mine", Arc::new(Identity::new(5).unwrap())).unwrap();
     let message = SavedModel::new(parts).unwrap_err().to_string();
     assert!(
