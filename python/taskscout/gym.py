@@ -7,8 +7,9 @@ environment with the interface of Gymnasium; the library itself is not imported 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -63,24 +64,56 @@ class Collector:
         options = dict(task) if self.through == "options" else None
         try:
             environment.action_space.seed(int(rng.integers(2**31)))
-            inputs, outputs = [], []
-            observation, left = None, 0
-            start: int | None = int(rng.integers(2**31))
-            for _ in range(n):
-                if left == 0:
-                    observation, _info = environment.reset(seed=start, options=options)
-                    # The environment goes on with its own generator.
-                    start, left = None, self.episode
-                action = environment.action_space.sample() if self.policy is None else self.policy(observation, rng)
-                after, reward, terminated, truncated, info = environment.step(action)
-                step = Step(_flat(observation), _acted(environment, action), _flat(after), float(reward), info)
-                inputs.append(np.concatenate([step.observation, step.action]))
-                outputs.append(self._label(step))
-                observation, left = after, 0 if terminated or truncated else left - 1
+            walk = self._vector_steps if hasattr(environment, "num_envs") else self._steps
+            steps = list(islice(walk(environment, options, rng), n))
         finally:
             environment.close()
-        labels = np.stack(outputs)
-        return np.stack(inputs), labels + self.noise * rng.normal(size=labels.shape)
+        inputs = np.stack([np.concatenate([step.observation, step.action]) for step in steps])
+        labels = np.stack([self._label(step) for step in steps])
+        return inputs, labels + self.noise * rng.normal(size=labels.shape)
+
+    def _steps(self, environment: Any, options: Any, rng: np.random.Generator) -> Iterator[Step]:
+        observation, left = None, 0
+        start: int | None = int(rng.integers(2**31))
+        while True:
+            if left == 0:
+                observation, _info = environment.reset(seed=start, options=options)
+                # The environment goes on with its own generator.
+                start, left = None, self.episode
+            action = environment.action_space.sample() if self.policy is None else self.policy(observation, rng)
+            after, reward, terminated, truncated, info = environment.step(action)
+            acted = _acted(environment.action_space, action)
+            yield Step(_flat(observation), acted, _flat(after), float(reward), info)
+            observation, left = after, 0 if terminated or truncated else left - 1
+
+    def _vector_steps(self, environment: Any, options: Any, rng: np.random.Generator) -> Iterator[Step]:
+        """Steps of all environments of a vector, one after the other."""
+        count, space = environment.num_envs, environment.single_action_space
+        # Modes are an enumeration: 'NextStep', 'SameStep', 'Disabled'.
+        mode = str(getattr(environment.metadata.get("autoreset_mode"), "value", "NextStep"))
+        start: int | None = int(rng.integers(2**31))
+        observations: Any = None
+        left, over = 0, np.zeros(count, dtype=bool)
+        while True:
+            # An environment that resets itself does so without options, and one that is disabled not at all.
+            if left == 0 or (over.any() and (options is not None or mode == "Disabled")):
+                observations, _info = environment.reset(seed=start, options=options)
+                start, left, over = None, self.episode, np.zeros(count, dtype=bool)
+            actions = environment.action_space.sample()
+            if self.policy is not None:
+                actions = np.stack([np.asarray(self.policy(seen, rng)) for seen in observations])
+            after, rewards, terminated, truncated, info = environment.step(actions)
+            ended = np.asarray(terminated) | np.asarray(truncated)
+            # After an end, the next step of this mode is the reset: it ignores the action.
+            resets = over if mode == "NextStep" else np.zeros(count, dtype=bool)
+            for i in np.flatnonzero(~resets):
+                last = mode == "SameStep" and ended[i]
+                seen = info["final_obs"][i] if last else after[i]
+                about = {key: value[i] for key, value in info.items() if isinstance(value, np.ndarray)}
+                yield Step(_flat(observations[i]), _acted(space, actions[i]), _flat(seen), float(rewards[i]), about)
+            # What is over has been reset already where that happens in the same step.
+            over = ended & ~resets if mode != "SameStep" or options is not None else np.zeros(count, dtype=bool)
+            observations, left = after, left - 1
 
     def _label(self, step: Step) -> Array:
         if callable(self.label):
@@ -99,7 +132,8 @@ class Collector:
         single = Collector(self.make, None, self.through, self.label, self.nominal, 0.0, 1)
         x, y = single(task or {}, 1, 0)
         environment = self.make(**(task or {})) if self.through == "factory" else self.make()
-        seen = len(_flat(environment.observation_space.sample()))
+        space = getattr(environment, "single_observation_space", environment.observation_space)
+        seen = len(_flat(space.sample()))
         environment.close()
         inputs = [f"observation{i}" for i in range(seen)] + [f"action{i}" for i in range(x.shape[1] - seen)]
         return inputs, [f"output{i}" for i in range(y.shape[1])]
@@ -122,6 +156,9 @@ def collect(
     Outputs are the next observation, its change (`difference`), what a `nominal(observation, action)` model of it
     leaves over, or a function of the `Step`. `noise` is added to them, as a sensor would. An episode ends after so many
     steps, or when the environment says so.
+
+    `make` may make a vector of environments, as `gymnasium.make_vec` does: rows come from all of them. Steps in which
+    one only resets itself are left out.
     """
     if through not in ("factory", "options"):
         raise InputError(f"through is {through!r}: use 'factory' or 'options'")
@@ -138,10 +175,10 @@ def _flat(values: Any) -> Array:
     return np.asarray(values, dtype=float).ravel()
 
 
-def _acted(environment: Any, action: Any) -> Array:
+def _acted(space: Any, action: Any) -> Array:
     """An action as numbers."""
-    choices = getattr(environment.action_space, "n", None)
+    choices = getattr(space, "n", None)
     if choices is None:
         return _flat(action)
-    first = int(getattr(environment.action_space, "start", 0))
+    first = int(getattr(space, "start", 0))
     return np.asarray(np.arange(int(choices)) == int(action) - first, dtype=float)

@@ -103,3 +103,59 @@ def test_a_study_finds_the_acceleration_of_an_unknown_pendulum() -> None:
 
     with ThreadPoolExecutor(3) as pool:
         assert np.array_equal(finished(None), finished(pool))
+
+
+class Ramp(gymnasium.Env):
+    """Goes up by a step until the top, where the episode ends."""
+
+    observation_space = gymnasium.spaces.Box(-1e3, 1e3, (1,), np.float64)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, height: float = 1.0) -> None:
+        self.height = height
+        self.at = 0.0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.height = (options or {}).get("height", 1.0 if options is not None else self.height)
+        self.at = float(self.np_random.integers(3))
+        return np.array([self.at]), {}
+
+    def step(self, action: int) -> Any:
+        self.at += self.height * (1 + action)
+        return np.array([self.at]), 0.0, self.at > 8 * self.height, False, {"at": self.at}
+
+
+def ramps(mode: str, height: float = 1.0) -> Any:
+    kinds = gymnasium.vector.AutoresetMode
+    return gymnasium.vector.SyncVectorEnv([lambda: Ramp(height)] * 3, autoreset_mode=kinds[mode])
+
+
+@pytest.mark.parametrize("mode", ["NEXT_STEP", "SAME_STEP", "DISABLED"])
+@pytest.mark.parametrize("through", ["factory", "options"])
+def test_rows_of_vectors_are_steps_and_no_resets(mode: str, through: Any) -> None:
+    def make(height: float = 1.0) -> Any:
+        return ramps(mode, height)
+
+    def up(observation: Any, rng: np.random.Generator) -> Any:
+        return int(rng.integers(2))
+
+    rows = gym.collect(make, up, through=through)
+    x, y = rows({"height": 2.0}, 301, 7)
+    assert x.shape == (301, 3)
+    # A reset would be a jump down; every row goes up by one or two steps, as the action says.
+    np.testing.assert_allclose(y[:, 0], 2.0 * (1 + x[:, 2]))
+    # Episodes end and begin again, and their last steps are rows too.
+    assert (x[:, 0] > 14.0).sum() > 5
+    assert (x[:, 0] < 3.0).sum() > 20
+    np.testing.assert_array_equal(x, rows({"height": 2.0}, 301, 7)[0])
+    assert rows.columns() == (["observation0", "action0", "action1"], ["output0"])
+
+
+def test_a_vector_of_gymnasium_gives_the_rows_of_its_environments() -> None:
+    def make(g: float = 10.0) -> Any:
+        return gymnasium.make_vec("Pendulum-v1", num_envs=4, vectorization_mode="sync", g=g)
+
+    x, y = gym.collect(make, label=acceleration, episode=20)({"g": 9.0}, 200, 4)
+    slow = np.abs(x[:, 2]) < 7
+    assert y[slow, 0] == pytest.approx(1.5 * 9.0 * x[slow, 1] + 3.0 * x[slow, 3], abs=1e-3)
