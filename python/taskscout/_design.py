@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from . import _native
 from ._frames import Rows, column_names, contiguous, matrix, numbers
+from ._ordered import Cost, Search, price
 from ._records import html_table
 from .errors import InputError
 
@@ -32,7 +34,7 @@ class PlannedTask:
     weight: float
     """Its share of the budget before rounding."""
     cost: float
-    """What its samples cost, the switch included."""
+    """What its samples cost, the switch included; of a function, what the plan costs more with it than up to it."""
     similarity: float | None
     """Cosine between its embedding and the nearest target's."""
     risk_share: float
@@ -44,7 +46,7 @@ class Design:
     """A plan of whole samples, with a bound that no plan can be below."""
 
     plan: tuple[PlannedTask, ...]
-    """The tasks, by falling share."""
+    """The tasks, by falling share, or in their order where the cost is a function of it."""
     weights: Array
     """The share of every candidate before rounding."""
     counts: npt.NDArray[np.int64]
@@ -85,7 +87,7 @@ def optimal_design(
     target: Rows | None = None,
     weights: npt.ArrayLike | None = None,
     criterion: Literal["trace", "max-eigenvalue"] = "trace",
-    cost: npt.ArrayLike | str | None = None,
+    cost: npt.ArrayLike | str | Cost | None = None,
     switch_cost: float = 0.0,
     given: Rows | None = None,
     capacity: Sequence[int | None] | None = None,
@@ -101,6 +103,10 @@ def optimal_design(
     named by `cost`. `target` is a row or several, with `weights`; without one, all directions matter alike. `given`
     are rows that were measured already. `cost` is what a sample of each candidate costs, `switch_cost` what every task
     of the plan costs beside its samples, `capacity` how many samples each candidate has left.
+
+    `cost` may also be a function of the ordered plan, `cost([(row, samples), ...])`: what it costs in all to visit
+    these rows in this order. Tasks, order and samples are then found by a search, and there is no lower bound. The
+    function must not fall when samples are added, and is called some thousand times.
     """
     names = column_names(candidates)
     if isinstance(cost, str):
@@ -109,7 +115,7 @@ def optimal_design(
         cost_values: Any = matrix(candidates, [cost], "candidates")[:, 0]
         names = [name for name in names if name != cost]
     else:
-        cost_values = cost
+        cost_values = None if callable(cost) else cost
     if names is None:
         table = numbers(candidates, "candidates")
         if table.ndim != 2:
@@ -129,17 +135,75 @@ def optimal_design(
     }
     wanted = None if target is None else _rows(target, names, "target")
     known = None if given is None else _rows(given, names, "given")
-    said = json.loads(
-        _native.plan_design(
-            rows,
-            wanted,
-            None if weights is None else _vector(weights, 0 if wanted is None else len(wanted), "weights"),
-            None if cost_values is None else _vector(cost_values, len(rows), "cost"),
-            None if known is None else contiguous(known.T @ known),
-            json.dumps(options),
-        )
+    shares = None if weights is None else _vector(weights, 0 if wanted is None else len(wanted), "weights")
+    costs = None if cost_values is None else _vector(cost_values, len(rows), "cost")
+    there = None if known is None else contiguous(known.T @ known)
+
+    def plan(need: Array | None, **changes: Any) -> dict[str, Any]:
+        changed = json.dumps({**options, **changes})
+        said: dict[str, Any] = json.loads(_native.plan_design(rows, need, shares, costs, there, changed))
+        return said
+
+    if not callable(cost):
+        return _design(plan(wanted), len(rows))
+    if switch_cost > 0.0:
+        raise InputError("the cost is a function and a switch cost is given: let the function say what switches cost")
+    if wanted is not None:
+        return _ordered(partial(plan, wanted), cost, options, len(rows))
+    # All directions that the candidates show stay wanted when some of them are left out.
+    directions = _directions(np.delete(rows, list(forbidden), axis=0))
+    design = _ordered(partial(plan, directions), cost, options, len(rows))
+    scale = float(len(directions))
+    return replace(design, objective=scale * design.objective, plan_objective=scale * design.plan_objective)
+
+
+def _directions(rows: Array) -> Array:
+    """Directions at right angles that the rows show, one a row."""
+    _, values, directions = np.linalg.svd(rows, full_matrices=False)
+    return contiguous(directions[values > 1e-10 * values[0]])
+
+
+def _ordered(plan: Callable[..., dict[str, Any]], cost: Cost, options: dict[str, Any], count: int) -> Design:
+    """The design for a cost that is a function of the ordered plan."""
+    forbidden, required = options["forbidden"], options["required"]
+
+    def changes(samples: int, allowed: Sequence[int] | None, most: int | None) -> dict[str, Any]:
+        outside = forbidden if allowed is None else sorted(set(range(count)) - set(allowed))
+        return {"budget": float(samples), "forbidden": outside, "max_tasks": most}
+
+    def solve(
+        samples: int, allowed: Sequence[int] | None, most: int | None
+    ) -> tuple[list[tuple[int, int]], float] | None:
+        try:
+            said = plan(**changes(samples, allowed, most))
+        except InputError:
+            # Too few tasks or samples to reach what is needed.
+            return None
+        return [(task["row"], task["n"]) for task in said["tasks"]], said["plan_objective"] / samples
+
+    nominal = 1000
+    capacities = options["capacities"]
+    if capacities is not None and None not in capacities:
+        nominal = min(nominal, sum(capacities))
+    # Settings that do not fit are refused as they always are.
+    plan(budget=float(nominal))
+    if not 0.0 < options["budget"] < np.inf:
+        raise InputError(f"budget is {options['budget']}: it must be positive and finite")
+    search = Search(solve, cost, options["budget"], capacities)
+    found = search.best(nominal, options["max_tasks"], required)
+    rows = [row for row, _ in found.lines]
+    design = _design(plan(**changes(found.samples, rows, None)), count)
+    tasks = {task.row: task for task in design.plan}
+    upto = [0.0, *(price(cost, found.lines[: end + 1]) for end in range(len(rows)))]
+    scale = options["budget"] / found.samples
+    return replace(
+        design,
+        plan=tuple(replace(tasks[row], cost=upto[i + 1] - upto[i]) for i, row in enumerate(rows)),
+        objective=design.objective * scale,
+        plan_objective=design.plan_objective * scale,
+        lower_bound=None,
+        spent=found.spent,
     )
-    return _design(said, len(rows))
 
 
 def _rows(values: Rows, names: list[str], what: str) -> Array:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise, permutations, product
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,96 @@ def test_what_does_not_fit_is_refused() -> None:
     ]:
         with pytest.raises(ts.InputError, match=words):
             ts.optimal_design(**{"candidates": winds, "budget": 10, **settings})
+
+
+def ring(distance: float) -> tuple[np.ndarray, np.ndarray]:
+    """Tasks on a line of places, in a mixed order, and where they are."""
+    rng = np.random.default_rng(5)
+    places = distance * rng.permutation(8).astype(float)
+    return rng.normal(size=(8, 3)), places
+
+
+def test_a_cost_of_the_ordered_plan_pays_for_the_way() -> None:
+    candidates, places = ring(3.0)
+
+    def cost(plan: list[tuple[int, int]]) -> float:
+        ways = [abs(places[a] - places[b]) for (a, _), (b, _) in pairwise(plan)]
+        return sum(n for _, n in plan) + sum(ways)
+
+    design = ts.optimal_design(candidates, budget=200, cost=cost)
+    lines = [(task.row, task.n) for task in design.plan]
+    assert design.spent == pytest.approx(cost(lines))
+    assert 198 <= design.spent <= 200
+    assert sum(task.cost for task in design.plan) == pytest.approx(design.spent)
+    assert design.lower_bound is None
+    visited = [places[task.row] for task in design.plan]
+    assert visited in (sorted(visited), sorted(visited, reverse=True))
+    assert design.counts.sum() == sum(n for _, n in lines)
+    # The value is that of the counts; ways that cost leave less for samples.
+    information = (candidates * design.counts[:, np.newaxis]).T @ candidates
+    assert design.plan_objective == pytest.approx(200 * np.trace(np.linalg.inv(information)))
+    free = ts.optimal_design(candidates, budget=200)
+    assert design.plan_objective > free.plan_objective * (1 - 1e-9)
+
+
+def test_a_cost_that_only_counts_samples_is_the_plain_design() -> None:
+    candidates, _ = ring(1.0)
+    plain = ts.optimal_design(candidates, target=[1.0, 0.5, 0.0], budget=300)
+    by_function = ts.optimal_design(
+        candidates, target=[1.0, 0.5, 0.0], budget=300, cost=lambda plan: sum(n for _, n in plan)
+    )
+    assert by_function.spent == 300
+    assert by_function.plan_objective == pytest.approx(plain.plan_objective, rel=1e-3)
+
+
+def test_dear_ways_leave_tasks_out_and_warm_ups_come_first() -> None:
+    candidates, places = ring(40.0)
+
+    def cost(plan: list[tuple[int, int]]) -> float:
+        way = sum(abs(places[a] - places[b]) for (a, _), (b, _) in pairwise(plan))
+        # The first task takes an hour to warm up; task 3 has it done already.
+        return sum(n for _, n in plan) + way + (0.0 if plan[0][0] == 3 else 60.0)
+
+    # The task that is warm comes first.
+    near = ts.optimal_design(candidates, budget=600, cost=cost, required=[3])
+    assert near.plan[0].row == 3
+    assert len(near.plan) < 5
+    assert near.spent <= 600
+    # Where ways cost nothing, more is left for samples.
+    places[:] = 0.0
+    free = ts.optimal_design(candidates, budget=600, cost=cost, required=[3])
+    assert free.plan_objective < near.plan_objective
+
+
+def test_the_search_is_near_the_best_of_all_small_plans() -> None:
+    rng = np.random.default_rng(8)
+    candidates, places = rng.normal(size=(4, 2)), np.array([0.0, 5.0, 1.0, 3.0])
+
+    def cost(plan: list[tuple[int, int]]) -> float:
+        return sum(n for _, n in plan) + sum(abs(places[a] - places[b]) for (a, _), (b, _) in pairwise(plan))
+
+    best = np.inf
+    for counts in product(range(21), repeat=4):
+        lines = [(row, n) for row, n in enumerate(counts) if n > 0]
+        if len(lines) > 1 and sum(counts) <= 20 and min(cost(list(order)) for order in permutations(lines)) <= 20:
+            information = (candidates * np.array(counts)[:, np.newaxis]).T @ candidates
+            if np.linalg.matrix_rank(information) == 2:
+                best = min(best, 20 * np.trace(np.linalg.inv(information)))
+    found = ts.optimal_design(candidates, budget=20, cost=cost)
+    assert best * (1 - 1e-9) <= found.plan_objective < 1.05 * best
+
+
+def test_bad_costs_of_plans() -> None:
+    candidates, _ = ring(1.0)
+    with pytest.raises(ts.InputError, match="pays for no plan"):
+        ts.optimal_design(candidates, budget=50, cost=lambda plan: 100.0)
+    with pytest.raises(ts.InputError, match="is nan: it must be a finite number"):
+        ts.optimal_design(candidates, budget=50, cost=lambda plan: float("nan"))
+    with pytest.raises(ts.InputError, match="let the function say"):
+        ts.optimal_design(candidates, budget=50, cost=lambda plan: 1.0, switch_cost=3)
+    with pytest.raises(ts.InputError, match="hardly grows"):
+        ts.optimal_design(candidates, budget=50, cost=lambda plan: float(len(plan)))
+    with pytest.raises(ZeroDivisionError):
+        ts.optimal_design(candidates, budget=50, cost=lambda plan: 1 / 0)
+    few = ts.optimal_design(candidates, budget=50, cost=lambda plan: float(len(plan)), capacity=[4] * 8)
+    assert few.counts.max() == 4
