@@ -22,6 +22,7 @@ from ._study import Study, create_study, list_studies, load_study
 from .errors import InputError, OperationError, TaskscoutError
 
 if TYPE_CHECKING:
+    from . import torch as torch
     from .estimators import PartialPooling, SharedRepresentation
 
 __all__ = [
@@ -68,7 +69,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators need scikit-learn, so they are imported where they are used."""
+    """Estimators need scikit-learn and modules need PyTorch, so they are imported where they are used."""
+    if name == "torch":
+        import importlib
+
+        return importlib.import_module(".torch", __name__)
     if name in ("PartialPooling", "SharedRepresentation"):
         from . import estimators
 

@@ -186,6 +186,32 @@ class TrainingData:
     count: npt.NDArray[np.int64]
     """Rows of each task."""
 
+    @staticmethod
+    def of_rows(
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike,
+        task: npt.ArrayLike,
+        task_features: npt.ArrayLike | None = None,
+        *,
+        k: int | None = None,
+        seed: int = 0,
+    ) -> TrainingData:
+        """Rows of your own, to train without a study.
+
+        `task` counts tasks from 0; each has a feature of its own if none are given.
+        """
+        x, y = (np.asarray(values, dtype=np.float32) for values in (X, Y))
+        y = y[:, np.newaxis] if y.ndim == 1 else y
+        tasks = np.asarray(task, dtype=np.int64)
+        if not (x.ndim == y.ndim == 2 and x.shape[:1] == y.shape[:1] == tasks.shape and len(x) > 0):
+            raise InputError(f"X, Y and task have the shapes {x.shape}, {y.shape} and {tasks.shape}: give rows of each")
+        features = np.eye(tasks.max() + 1) if task_features is None else numbers(task_features, "task_features")
+        if features.ndim != 2 or tasks.min() < 0 or tasks.max() >= len(features):
+            raise InputError(f"task_features have the shape {features.shape}: give a row for each of the tasks")
+        nothing = np.zeros((0, 0, 0))
+        count = np.bincount(tasks, minlength=len(features))
+        return TrainingData(k, seed, features, x, y, tasks, nothing, nothing, count)
+
 
 @runtime_checkable
 class Representation(Protocol):
@@ -348,6 +374,7 @@ class _FitCall:
 
 def _learnt(learnt: Any, name: str) -> tuple[str, Any]:
     """What a trainer learnt, in the form that the native half uses."""
+    learnt = getattr(learnt, "perceptron", None) or learnt
     if isinstance(learnt, Perceptron):
         if learnt.activation not in ("relu", "tanh"):
             raise InputError(f"the activation of a Perceptron is {learnt.activation!r}: use 'relu' or 'tanh'")

@@ -9,6 +9,7 @@ import inspect
 import re
 import sys
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ SECTIONS = {
     "Parts of your own": [
         "Features", "TaskSpace", "Strategy", "PlanContext", "Trainer", "TrainingData", "Representation", "Perceptron",
     ],
+    "PyTorch": ["torch.Representation", "torch.Learnt"],
     "Designs": ["optimal_design", "Design", "PlannedTask"],
     "Statistics": ["Statistics"],
     "Estimators": ["SharedRepresentation", "PartialPooling"],
@@ -52,6 +54,7 @@ MADE = (
     "Target",
     "Column",
     "Perceptron",
+    "torch.Representation",
     "Statistics",
     "SharedRepresentation",
     "PartialPooling",
@@ -64,6 +67,7 @@ TAIL = """
 
 - The estimators need scikit-learn. All checks of its `check_estimator` that apply pass. One does not apply: input by
   the array API standard of other libraries is not tested, because the native half works on arrays of numpy.
+- `ts.torch` needs PyTorch, and is imported where it is used.
 - Long calls release the interpreter's lock, so other threads go on. Ctrl-C takes effect when the call returns.
 - Arrays of float64 in C order are not copied by `Statistics.update`; others are converted first.
 - A study with a storage can be pickled: it is opened again where it is unpickled. Models, statistics and estimators can
@@ -137,12 +141,21 @@ def described(name: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def written(section: str) -> str:
+    """A section as the page has it, where what it describes is not installed."""
+    there = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md").read_text()
+    return there[there.index(f"## {section}\n") :].partition("\n## ")[0]
+
+
 def page() -> str:
     """The whole page."""
     missing = set(ts.__all__) - {"__version__", "gym"} - {name for names in SECTIONS.values() for name in names}
     assert not missing, f"these have no section: {missing}"
     text = [HEAD]
     for section, names in SECTIONS.items():
+        if section == "PyTorch" and find_spec("torch") is None:
+            text.append(written(section))
+            continue
         text.append(f"## {section}\n")
         text += [described(name) for name in names]
     return "\n".join(text).rstrip() + "\n" + TAIL
