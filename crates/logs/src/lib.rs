@@ -35,6 +35,7 @@ pub mod inspect;
 mod readers;
 mod recorded;
 mod recording;
+mod series;
 mod wind;
 
 pub use error::{Error, Result};
@@ -44,4 +45,5 @@ pub use inspect::inspect;
 pub use readers::{Format, ReadOptions, files, read};
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
 pub use recording::{Logs, Recording, SkippedRow};
+pub use series::{Column, RawRecording, Selection, Series};
 pub use wind::Wind;
