@@ -160,6 +160,75 @@ fn what_cannot_be_a_column_is_left_out_and_named() {
     }
 }
 
+/// Lists of each row in two row groups; no number stands for an element without a value, no element for a list without.
+fn lists(rows: &[&[Option<f64>]], compression: Compression) -> Vec<u8> {
+    let schema = "message lists {
+        OPTIONAL group q (LIST) { REPEATED group list { OPTIONAL DOUBLE element; } }
+        REQUIRED BYTE_ARRAY __index_level_0__ (UTF8);
+    }";
+    file(schema, compression, 2, |group| {
+        let (mut values, mut levels, mut repeats) = (Vec::new(), Vec::new(), Vec::new());
+        for row in rows {
+            for (index, element) in row.iter().enumerate() {
+                values.extend(*element);
+                levels.push(if element.is_some() { 3 } else { 2 });
+                repeats.push(i16::from(index > 0));
+            }
+            if row.is_empty() {
+                levels.push(1);
+                repeats.push(0);
+            }
+        }
+        let mut writer = group.next_column().unwrap().unwrap();
+        let typed = writer.typed::<DoubleType>();
+        let written = typed.write_batch(&values, Some(&levels), Some(&repeats));
+        written.unwrap();
+        writer.close().unwrap();
+        let names: Vec<_> = rows.iter().map(|_| b"task".to_vec().into()).collect();
+        column::<ByteArrayType>(group, &names, None);
+    })
+}
+
+fn read_lists(bytes: Vec<u8>) -> taskscout_io::tables::Result<Table> {
+    let is_name = |name: &str| name.starts_with("__index");
+    let options = ReadOptions {
+        lists: true,
+        text: Some(&is_name),
+        ..ReadOptions::default()
+    };
+    Table::read_parquet_bytes_with(bytes, "lists.parquet", &options)
+}
+
+#[test]
+fn lists_of_one_length_are_columns() {
+    let rows: [&[Option<f64>]; 3] = [
+        &[Some(1.0), Some(2.0)],
+        &[Some(3.0), None],
+        &[Some(5.0), Some(6.0)],
+    ];
+    for compression in [Compression::SNAPPY, Compression::UNCOMPRESSED] {
+        let table = read_lists(lists(&rows, compression)).unwrap();
+        assert_eq!(
+            table.numbers("q[0]").unwrap(),
+            [1.0, 3.0, 5.0, 1.0, 3.0, 5.0]
+        );
+        let message = table.numbers("q[1]").unwrap_err().to_string();
+        assert!(message.contains("row 1 of lists.parquet"), "{message}");
+        assert_eq!(table.text("__index_level_0__").unwrap(), ["task"; 6]);
+    }
+    for uneven in
+        [&rows[..1], &[&[Some(1.0)], &[]], &[&[], &[]]].map(|other: &[&[Option<f64>]]| {
+            let mut all = other.to_vec();
+            all.push(&[Some(1.0)]);
+            all
+        })
+    {
+        let table = read_lists(lists(&uneven, Compression::SNAPPY)).unwrap();
+        let message = table.numbers("q").unwrap_err().to_string();
+        assert!(message.contains("not all of the same length"), "{message}");
+    }
+}
+
 #[test]
 fn empty_tables_and_repeated_names_are_refused() {
     let refusal = |bytes| {
@@ -399,5 +468,17 @@ proptest! {
         });
         let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
         prop_assert_eq!(read_names(bytes).text("id").unwrap(), texts);
+    }
+
+    #[test]
+    fn damaged_lists_are_refused_or_read(flips in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..6)) {
+        let mut bytes = lists(&[&[Some(1.0), Some(2.0)], &[Some(3.0), Some(4.0)]], Compression::UNCOMPRESSED);
+        for (at, flip) in flips {
+            let length = bytes.len();
+            bytes[at.index(length)] ^= flip;
+        }
+        if let Err(error) = read_lists(bytes) {
+            prop_assert!(error.to_string().contains("lists.parquet"), "{}", error);
+        }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! Errors call them as the command line does, `--seeds` for [`ExperimentOptions::seeds`].
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use taskscout_logs::{Format, ReadOptions};
+use taskscout_logs::join::Method;
+use taskscout_logs::{Format, ReadOptions, RobotOptions, robot_format};
 
 use crate::names::{LogFeatures, OracleChoice, Published, ScheduleName, TaskFeaturesName};
 
@@ -85,6 +87,30 @@ pub struct LogOptions {
     pub skip_bad_rows: bool,
     /// CSV tables: skip lines that begin with this character; if not given, every line is a row.
     pub comment: Option<char>,
+    /// Logs of robots: the series whose times the rows have; if not given, that of the first output.
+    pub times: Option<String>,
+    /// Logs of robots: how other series are joined to it.
+    pub join: Method,
+    /// Logs of robots: seconds that a row of another series may be away; if not given, two of its steps.
+    pub tolerance_s: Option<f64>,
+    /// Logs of robots: names that stand for numbers in inputs and outputs.
+    pub constants: BTreeMap<String, f64>,
+}
+
+/// A named number, `g=9.81`.
+///
+/// # Errors
+/// If it is none, in a sentence that says what to give.
+pub fn constant(text: &str) -> Result<(String, f64), String> {
+    let parts = text
+        .split_once('=')
+        .map(|(name, value)| (name.trim(), value.trim().parse::<f64>()));
+    match parts {
+        Some((name, Ok(value))) if !name.is_empty() && value.is_finite() => {
+            Ok((name.to_owned(), value))
+        }
+        _ => Err("give a name and a number, such as g=9.81".into()),
+    }
 }
 
 /// The character that comments begin with: one that no row can begin with otherwise.
@@ -111,7 +137,26 @@ pub fn comment_byte(comment: Option<char>) -> Option<u8> {
 }
 
 impl LogOptions {
-    /// The same for the reader of logs.
+    /// The same for the reader of the logs at `path`: those of robots are told by what they are.
+    ///
+    /// # Errors
+    /// If the path cannot be looked at, or has logs of several formats.
+    pub fn read_options_for(&self, path: &Path) -> taskscout_logs::Result<ReadOptions> {
+        let mut options = self.read_options();
+        if !self.inputs.is_empty() && robot_format(path)?.is_some() {
+            options.format = Format::Robot(RobotOptions {
+                inputs: self.inputs.clone(),
+                outputs: self.outputs.clone(),
+                constants: self.constants.clone(),
+                times: self.times.clone(),
+                method: self.join,
+                tolerance_s: self.tolerance_s,
+            });
+        }
+        Ok(options)
+    }
+
+    /// The same for the reader of flights and tables.
     #[must_use]
     pub fn read_options(&self) -> ReadOptions {
         let format = if self.inputs.is_empty() {

@@ -26,6 +26,30 @@ pub enum Error {
         /// The names of files that were looked for, and what to do about it.
         looked_for: &'static str,
     },
+    /// A log of a robot cannot be used.
+    #[error("{} {problem}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and what to do about it.
+        problem: String,
+    },
+    /// A folder has logs of several formats.
+    #[error(
+        "{} has logs of {} ({}) and of {} ({}): put them into folders of their own and name one",
+        path.display(), first.0, first.1.display(), second.0, second.1.display()
+    )]
+    MixedFormats {
+        /// The folder.
+        path: PathBuf,
+        /// A format and one of its files.
+        first: (&'static str, PathBuf),
+        /// Another one and one of its files.
+        second: (&'static str, PathBuf),
+    },
+    /// An input or output makes no sense.
+    #[error(transparent)]
+    Expression(#[from] crate::expression::ExpressionError),
     /// A flight log's name does not tell what was flown.
     #[error(
         "{} is not named like a flight log: rename it to VEHICLE_TRAJECTORY_METHOD_CONDITION.csv (four parts, `-` inside a part), or move it elsewhere",

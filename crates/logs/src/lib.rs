@@ -29,9 +29,11 @@
 #![deny(missing_docs)]
 
 mod error;
+mod expression;
 mod find;
 mod flight_name;
 pub mod inspect;
+pub mod join;
 mod readers;
 mod recorded;
 mod recording;
@@ -39,11 +41,14 @@ mod series;
 mod wind;
 
 pub use error::{Error, Result};
+pub use expression::{Expression, ExpressionError, split_expressions};
 pub use flight_name::FlightName;
 #[doc(inline)]
 pub use inspect::inspect;
-pub use readers::{Format, ReadOptions, files, read};
+pub use readers::{
+    Format, ReadOptions, RobotFormat, RobotOptions, files, read, read_raw, robot_format,
+};
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
-pub use recording::{Logs, Recording, SkippedRow};
+pub use recording::{ColumnUnits, Logs, Recording, SkippedRow};
 pub use series::{Column, RawRecording, Selection, Series};
 pub use wind::Wind;

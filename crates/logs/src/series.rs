@@ -43,6 +43,8 @@ pub struct Series {
     pub time: Vec<f64>,
     /// The columns, in the log's order.
     pub columns: Vec<Column>,
+    /// The fields that hold text and cannot be columns of numbers.
+    pub text: Vec<String>,
 }
 
 /// Numbers of one kind over time.
@@ -72,7 +74,15 @@ impl Series {
             name: name.into(),
             time,
             columns,
+            text: Vec::new(),
         }
+    }
+
+    /// The same, with the names of the fields that hold text.
+    #[must_use]
+    pub fn with_text(mut self, text: Vec<String>) -> Self {
+        self.text = text;
+        self
     }
 
     /// The number of rows.
@@ -124,6 +134,25 @@ impl Selection {
         }
     }
 
+    /// The same without the numbers of instances: `imu.x` where `imu#1.x` is wanted.
+    pub(crate) fn any_instance(&self) -> Self {
+        let plain = |name: &String| {
+            let Some((series, rest)) = name.split_once('#') else {
+                return name.clone();
+            };
+            format!(
+                "{series}{}",
+                rest.trim_start_matches(|it: char| it.is_ascii_digit())
+            )
+        };
+        Self {
+            wanted: self
+                .wanted
+                .as_ref()
+                .map(|names| names.iter().map(plain).collect()),
+        }
+    }
+
     /// Whether any column of a series is wanted.
     #[must_use]
     pub fn series(&self, series: &str) -> bool {
@@ -133,14 +162,22 @@ impl Selection {
         wanted.iter().any(|name| inside(name, series))
     }
 
-    /// Whether a column of a series is wanted.
+    /// Whether a column of a series is wanted; names may leave out the series.
     #[must_use]
     pub fn column(&self, series: &str, column: &str) -> bool {
         let Some(wanted) = &self.wanted else {
             return true;
         };
         let full = format!("{series}.{column}");
-        wanted.iter().any(|name| inside(&full, name))
+        let mut wanted = wanted.iter();
+        wanted.any(|name| inside(&full, name) || inside(column, name))
+    }
+
+    /// Whether a column is wanted by its own name, and not by that of something it is inside.
+    pub(crate) fn names(&self, series: &str, column: &str) -> bool {
+        let full = format!("{series}.{column}");
+        let mut wanted = self.wanted.iter().flatten();
+        wanted.any(|name| *name == full || *name == column)
     }
 }
 

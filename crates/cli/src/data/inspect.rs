@@ -1,6 +1,7 @@
 //! `taskscout data inspect`.
 
-use taskscout_logs::inspect::inspect;
+use serde::Serialize;
+use taskscout_logs::inspect::{inspect, inspect_raw};
 use taskscout_logs::read;
 
 use super::options::InspectOptions;
@@ -9,14 +10,24 @@ use crate::output::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
+    let logs = options.logs.options();
+    if logs.inputs.is_empty()
+        && let Some(found) = inspect_raw(&options.path)?
+    {
+        return shown(options.json, &found, || found.text());
+    }
     let found = inspect(&read(
         &options.path,
-        &options.logs.options().read_options(),
+        &logs.read_options_for(&options.path)?,
     )?);
-    if !options.json {
-        return show(&found.text());
+    shown(options.json, &found, || found.text())
+}
+
+fn shown(json: bool, found: &impl Serialize, text: impl Fn() -> String) -> Result<()> {
+    if !json {
+        return show(&text());
     }
-    let json = serde_json::to_string_pretty(&found)
+    let json = serde_json::to_string_pretty(found)
         .map_err(|error| CliError::Failure(format!("cannot write what was found: {error}")))?;
     print(&(json + "\n"))
 }

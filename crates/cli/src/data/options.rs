@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use taskscout_lab::LogOptions;
-use taskscout_lab::options::comment;
+use taskscout_lab::options::{comment, constant};
+use taskscout_logs::join::Method;
+use taskscout_logs::split_expressions;
 
 /// What to do with logs.
 #[derive(Debug, Subcommand)]
@@ -18,11 +20,13 @@ pub(crate) enum Data {
 /// What stands above the options in the long help.
 const INSPECT_ABOUT: &str = "Show what logs contain, and warn of data that harm learning
 
-Without --inputs and --outputs, the folder has flight logs in the Neural-Fly CSV format, with names like
-VEHICLE_TRAJECTORY_METHOD_CONDITION.csv. Each axis of the force in each file is a task. With --inputs and
---outputs, it has CSV, TSV or Parquet tables with these columns. A task is then a value of the column --task,
-or a file.
-docs/reference/logs.md describes both.";
+Logs of robots (PX4 ULog, ArduPilot dataflash, LeRobot) are told by what they are: without --inputs and
+--outputs their series, columns, rates and units are shown, with them the rows that these expressions give.
+Other files are flight logs in the Neural-Fly CSV format, with names like
+VEHICLE_TRAJECTORY_METHOD_CONDITION.csv, where each axis of the force in each file is a task. With --inputs
+and --outputs, they are CSV, TSV or Parquet tables with these columns. A task is then a value of the column
+--task, or a file.
+docs/reference/logs.md describes all.";
 
 /// What stands below the options in the long help.
 const INSPECT_EXAMPLES: &str = "Examples:
@@ -32,7 +36,13 @@ const INSPECT_EXAMPLES: &str = "Examples:
 
   Tables of any robot, with a task for every value of a column:
 
-    taskscout data inspect logs --inputs speed,angle --outputs torque --task surface --time t";
+    taskscout data inspect logs --inputs speed,angle --outputs torque --task surface --time t
+
+  What a log of PX4 has, and rows of it:
+
+    taskscout data inspect flight.ulg
+    taskscout data inspect flight.ulg --inputs 'vehicle_attitude.q,norm(imu.gyro)' \\
+      --outputs 'm*diff(vehicle_local_position.vz)/dt - m*g' --constant m=1.5 --constant g=9.81";
 
 /// Options of `taskscout data inspect`.
 #[derive(Debug, Clone, Args)]
@@ -49,11 +59,11 @@ pub(crate) struct InspectOptions {
 /// How logs are to be read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LogArgs {
-    /// Tables: the columns of inputs
-    #[arg(long, value_name = "A,B", value_delimiter = ',', requires = "outputs")]
+    /// Tables: the columns of inputs. Logs of robots: expressions over their columns
+    #[arg(long, value_name = "A,B", requires = "outputs")]
     pub(crate) inputs: Vec<String>,
-    /// Tables: the columns of outputs
-    #[arg(long, value_name = "Y,Z", value_delimiter = ',', requires = "inputs")]
+    /// Tables: the columns of outputs. Logs of robots: expressions over their columns
+    #[arg(long, value_name = "Y,Z", requires = "inputs")]
     pub(crate) outputs: Vec<String>,
     /// Tables: the column that names the task [default: every file is a task]
     #[arg(long, value_name = "COLUMN", requires = "inputs")]
@@ -67,19 +77,45 @@ pub(crate) struct LogArgs {
     /// CSV tables: skip lines that begin with this character [default: every line is a row]
     #[arg(long, value_name = "CHAR", requires = "inputs", value_parser = comment)]
     pub(crate) comment: Option<char>,
+    /// Logs of robots: the series whose times the rows have [default: that of the first output]
+    #[arg(long, value_name = "SERIES", requires = "inputs")]
+    pub(crate) times: Option<String>,
+    /// Logs of robots: interpolate series at these times [default: take the nearest row]
+    #[arg(long, requires = "inputs")]
+    pub(crate) interpolate: bool,
+    /// Logs of robots: how far away in time a row may be [default: two steps of its series]
+    #[arg(long, value_name = "SECONDS", requires = "inputs")]
+    pub(crate) tolerance: Option<f64>,
+    /// Logs of robots: a number that expressions name
+    #[arg(long, value_name = "NAME=NUMBER", requires = "inputs", value_parser = constant)]
+    pub(crate) constant: Vec<(String, f64)>,
 }
 
 impl LogArgs {
     /// The same for whoever reads them.
     pub(crate) fn options(&self) -> LogOptions {
         let args = self.clone();
+        let split = |lists: Vec<String>| {
+            lists
+                .iter()
+                .flat_map(|list| split_expressions(list))
+                .collect()
+        };
         LogOptions {
-            inputs: args.inputs,
-            outputs: args.outputs,
+            inputs: split(args.inputs),
+            outputs: split(args.outputs),
             task: args.task,
             time: args.time,
             skip_bad_rows: args.skip_bad_rows,
             comment: args.comment,
+            times: args.times,
+            join: if args.interpolate {
+                Method::Linear
+            } else {
+                Method::Nearest
+            },
+            tolerance_s: args.tolerance,
+            constants: args.constant.into_iter().collect(),
         }
     }
 }

@@ -37,6 +37,9 @@ pub struct ReadOptions<'a> {
     pub text: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
     /// CSV: lines that begin with this character are skipped. None if not given: any line may be a row.
     pub comment: Option<u8>,
+    /// Parquet: a column with a list of as many numbers in each row is read as a column for each element, `q[0]`, `q[1]`
+    /// and so on; otherwise it is left out.
+    pub lists: bool,
     /// How much memory the cells may take; half a gigabyte if not given.
     pub limit: Option<&'a MemoryLimit>,
 }
@@ -48,6 +51,7 @@ impl std::fmt::Debug for ReadOptions<'_> {
             .field("wanted", &self.wanted.is_some())
             .field("text", &self.text.is_some())
             .field("comment", &self.comment)
+            .field("lists", &self.lists)
             .field("limit", &self.limit)
             .finish()
     }

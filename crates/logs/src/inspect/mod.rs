@@ -24,6 +24,8 @@
 mod checks;
 mod column;
 mod pooled;
+mod raw;
+mod raw_text;
 mod text;
 mod time;
 mod warning;
@@ -33,6 +35,7 @@ use serde::Serialize;
 
 use self::checks::Findings;
 use self::column::Column;
+pub use self::raw::{ColumnSummary, RawInspection, RawSummary, SeriesSummary, inspect_raw};
 use self::time::Clock;
 pub use self::warning::{Warning, WarningKind};
 use super::{Logs, Recording, Wind};

@@ -31,7 +31,7 @@ pub(super) fn page(found: &Inspection) -> String {
     text
 }
 
-fn counted(count: usize, what: &str) -> String {
+pub(super) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -81,7 +81,7 @@ fn inputs(found: &Inspection) -> String {
 }
 
 /// Columns under each other: names to the left, numbers to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
+pub(super) fn aligned(rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -17,7 +17,7 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
-    fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf) -> Self {
         let stem = path.file_stem().unwrap_or_default();
         Self {
             stem: stem.to_string_lossy().into_owned(),
@@ -53,7 +53,7 @@ pub(super) fn paths(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
 }
 
 /// Files with their sizes, by name.
-fn sized(path: &Path, endings: &[&str]) -> Result<Vec<(LogFile, u64)>> {
+pub(super) fn sized(path: &Path, endings: &[&str]) -> Result<Vec<(LogFile, u64)>> {
     let about = fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if !about.is_dir() {
         return Ok(vec![(LogFile::new(path.to_owned()), about.len())]);
@@ -76,11 +76,20 @@ pub(super) fn refuse_same_names(files: &[LogFile]) -> Result<()> {
     }
 }
 
-fn unreadable(path: &Path, source: std::io::Error) -> Error {
+pub(super) fn unreadable(path: &Path, source: std::io::Error) -> Error {
     Error::Read {
         path: path.to_owned(),
         source,
     }
+}
+
+/// Refuses two files of the same bytes.
+pub(super) fn refuse_same_bytes(files: &[LogFile]) -> Result<()> {
+    let sized = files.iter().map(|file| {
+        let about = fs::metadata(&file.path).map_err(|source| unreadable(&file.path, source))?;
+        Ok((file.clone(), about.len()))
+    });
+    refuse_copies(&sized.collect::<Result<Vec<_>>>()?)
 }
 
 fn walk(folder: &Path, endings: &[&str], found: &mut Vec<(LogFile, u64)>) -> Result<()> {

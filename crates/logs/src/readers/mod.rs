@@ -1,13 +1,21 @@
 //! The kinds of files that are understood, and how they are read.
 
+mod dataflash;
 mod files;
 mod flights;
+mod lerobot;
+mod packed;
+mod robot;
+mod stream;
 mod tables;
+mod ulog;
 
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
 use crate::recording::Logs;
+
+pub use self::robot::{RobotFormat, RobotOptions, read_raw, robot_format};
 
 /// What to read, and how strictly.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -37,6 +45,8 @@ pub enum Format {
         /// The column of times.
         time: Option<String>,
     },
+    /// Logs of robots in the formats of their makers, with inputs and outputs computed from their columns.
+    Robot(RobotOptions),
 }
 
 /// Reads a file of recordings, or all those in a folder and its subfolders.
@@ -58,6 +68,7 @@ pub fn read(path: &Path, options: &ReadOptions) -> Result<Logs> {
             let columns = tables::Columns::new(inputs, outputs, task.as_deref(), time.as_deref())?;
             tables::read(path, &columns, options)
         }
+        Format::Robot(wanted) => robot::read(path, wanted, options.skip_bad_rows),
     }
 }
 
@@ -69,6 +80,7 @@ pub fn files(path: &Path, options: &ReadOptions) -> Result<Vec<PathBuf>> {
     let endings = match options.format {
         Format::Flights => &flights::ENDINGS[..],
         Format::Table { .. } => &tables::ENDINGS[..],
+        Format::Robot(_) => return robot::paths(path),
     };
     files::paths(path, endings)
 }

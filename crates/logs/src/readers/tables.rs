@@ -102,8 +102,7 @@ pub(super) fn read(path: &Path, columns: &Columns<'_>, how: &ReadOptions) -> Res
     let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
     let mut logs = Logs {
         inputs: owned(&columns.inputs),
-        recordings: Vec::new(),
-        warnings: Vec::new(),
+        ..Logs::default()
     };
     let mut places: HashMap<String, usize> = HashMap::new();
     for file in read {
@@ -140,14 +139,14 @@ fn recordings(
     limit: &MemoryLimit,
 ) -> Result<Vec<Recording>> {
     let numbers = columns.numbers();
-    let skip = how.skip_bad_rows;
     let options = tables::ReadOptions {
         wanted: Some(&|name| numbers.contains(&name) || columns.task == Some(name)),
         text: Some(&|name| columns.task == Some(name)),
         comment: how.comment,
         limit: Some(limit),
+        ..tables::ReadOptions::default()
     };
-    let (table, bad) = if skip {
+    let (table, bad) = if how.skip_bad_rows {
         Table::read_skipping_with(&file.path, &numbers, columns.task, &options)?
     } else {
         (Table::read_with(&file.path, &options)?, Vec::new())
@@ -179,7 +178,7 @@ fn recordings(
             place: table.place(row),
             column: column.to_owned(),
         };
-        if !skip {
+        if !how.skip_bad_rows {
             return Err(error);
         }
         nobodys.push(skipped(table.line_of(row), error.to_string()));
@@ -210,13 +209,9 @@ impl Rows<'_> {
         Recording {
             name,
             path: self.file.path.clone(),
-            flight: None,
-            wind: None,
             time: self.time.map(|_| Vec::new()),
             outputs: outputs.map(ToString::to_string).collect(),
-            x: Vec::new(),
-            y: Vec::new(),
-            skipped: Vec::new(),
+            ..Recording::default()
         }
     }
 

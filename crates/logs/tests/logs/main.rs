@@ -6,6 +6,9 @@ mod flights;
 mod fuzz;
 mod inspection;
 mod real;
+mod real_robots;
+mod robots;
+mod robots_fuzz;
 mod tables;
 
 use std::fs;

@@ -13,6 +13,8 @@ use crate::tables::table::Values;
 
 /// Values decoded at a time, so that they stay in the cache until they are converted.
 const BATCH: usize = 1 << 14;
+/// Lists decoded at a time.
+const BATCH_LISTS: usize = 1 << 10;
 /// Bytes that the texts of a batch may take where each may begin as the one before.
 const BATCH_TEXT: u64 = 64 << 20;
 
@@ -24,6 +26,8 @@ pub(super) type Piece = Option<Values>;
 pub(super) struct Wanted<'a> {
     pub(super) column: &'a ColumnDescriptor,
     pub(super) rows: usize,
+    /// Cells in all rows: more than rows where each holds a list.
+    pub(super) values: u64,
     /// Whether numbers are names: integers to their last digit.
     pub(super) as_text: bool,
     /// Bytes of the largest page.
@@ -37,12 +41,17 @@ impl Wanted<'_> {
         let text =
             self.as_text || self.column.physical_type() == ::parquet::basic::Type::BYTE_ARRAY;
         let cell = if text { TEXT } else { NUMBER };
-        self.limit.take((self.rows as u64).saturating_mul(cell))
+        self.limit.take(self.values.saturating_mul(cell))
     }
 
     /// Reads them.
     pub(super) fn read(self, reader: ColumnReader) -> Result<Piece, Refusal> {
+        let is_list = self.column.max_rep_level() > 0;
         match reader {
+            reader if is_list => {
+                let numbers = self.numbers(reader)?;
+                Ok((!numbers.is_empty() || self.rows == 0).then_some(Values::Numbers(numbers)))
+            }
             ColumnReader::ByteArrayColumnReader(reader) => self.texts(reader),
             reader if self.as_text => self.names(reader).map(|names| Some(Values::Text(names))),
             reader => {
@@ -162,6 +171,9 @@ impl Wanted<'_> {
         count: impl Fn(&[T::T]) -> Result<(), Refusal>,
         convert: impl Fn(&T::T) -> V,
     ) -> Result<Vec<V>, Refusal> {
+        if self.column.max_rep_level() > 0 {
+            return self.lists(reader, &null, convert);
+        }
         let (rows, most) = (self.rows, self.column.max_def_level());
         let mut cells: Vec<V> = Vec::with_capacity(rows.min(1 << 20));
         let mut values = Vec::with_capacity(batch.min(rows));
@@ -188,6 +200,52 @@ impl Wanted<'_> {
                     value.map_or_else(|| null.clone(), &convert)
                 }));
             }
+        }
+        Ok(cells)
+    }
+}
+
+impl Wanted<'_> {
+    /// Reads the elements of all lists, row after row; none at all where lists differ in length.
+    fn lists<T: DataType, V: Clone>(
+        self,
+        mut reader: ColumnReaderImpl<T>,
+        null: &V,
+        convert: impl Fn(&T::T) -> V,
+    ) -> Result<Vec<V>, Refusal> {
+        let most = self.column.max_def_level();
+        let element = most - i16::from(self.column.self_type().is_optional());
+        let (mut values, mut levels, mut repeats) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut cells, mut starts) = (Vec::new(), Vec::with_capacity(self.rows.min(1 << 20)));
+        while starts.len() < self.rows {
+            values.clear();
+            levels.clear();
+            repeats.clear();
+            let batch = BATCH_LISTS.min(self.rows - starts.len());
+            let levels_too = (Some(&mut levels), Some(&mut repeats));
+            let (read, _, _) =
+                reader.read_records(batch, levels_too.0, levels_too.1, &mut values)?;
+            if read == 0 {
+                let problem = format!("a column ends after {} of {} rows", starts.len(), self.rows);
+                return Err(Refusal::Damaged(ParquetError::EOF(problem)));
+            }
+            let mut found = values.iter();
+            for (&level, &repeat) in levels.iter().zip(&repeats) {
+                if repeat == 0 {
+                    starts.push(cells.len());
+                }
+                if level == most {
+                    cells.push(found.next().map_or_else(|| null.clone(), &convert));
+                } else if level >= element {
+                    cells.push(null.clone());
+                }
+            }
+        }
+        starts.push(cells.len());
+        let width = starts.get(1).copied().unwrap_or(0);
+        let even = starts.windows(2).all(|pair| pair[1] - pair[0] == width) && width > 0;
+        if !even {
+            cells.clear();
         }
         Ok(cells)
     }

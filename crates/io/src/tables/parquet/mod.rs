@@ -2,8 +2,9 @@
 //!
 //! Flat columns become columns of numbers or text; fields of structures are columns named by their
 //! path, such as `wind.speed`. Times and dates are the numbers the file holds, in its unit; integers
-//! beyond 2⁵³ are rounded, unless they are wanted as names. What cannot be a column, such as a list, is
-//! left out and said so when it is asked for.
+//! beyond 2⁵³ are rounded, unless they are wanted as names. Lists of as many numbers in each row become a
+//! column for each element where that is wanted. What cannot be a column is left out and said so when it is
+//! asked for.
 //!
 //! Every column of every row group is read on its own, in parallel. What they will take is counted
 //! before, from the footer and the headers of the pages: a file of a few hundred kilobytes can hold
@@ -11,6 +12,7 @@
 
 mod cells;
 mod header;
+mod lists;
 mod pages;
 mod quiet;
 
@@ -71,6 +73,18 @@ struct Chosen {
     leaf: usize,
     name: String,
     as_text: bool,
+    /// Whether each row holds a list of numbers.
+    is_list: bool,
+}
+
+impl Chosen {
+    /// Its cells in a row group, as the footer has it.
+    fn values(&self, group: &::parquet::file::metadata::RowGroupMetaData) -> u64 {
+        match self.is_list {
+            true => lists::values(group.column(self.leaf)),
+            false => u64::try_from(group.num_rows()).unwrap_or(0),
+        }
+    }
 }
 
 /// Reads what is wanted of a table from the bytes of a file.
@@ -85,16 +99,23 @@ pub(crate) fn read(bytes: Vec<u8>, name: &str, options: &ReadOptions<'_>) -> Res
     let schema = file.metadata().file_metadata().schema_descr();
     for (leaf, descriptor) in schema.columns().iter().enumerate() {
         let path = descriptor.path().parts();
-        let column = path.join(".");
-        match refusal(descriptor) {
+        let is_list = options.lists && lists::is_list(descriptor);
+        let column = if is_list {
+            path[0].clone()
+        } else {
+            path.join(".")
+        };
+        let as_text = options.is_text(&column);
+        match refusal(descriptor, as_text) {
             // All parts of a list carry the name by which a user knows it.
-            Some(reason) => note(&mut skipped, path[0].clone(), reason),
-            None => {
+            Some(reason) if !is_list => note(&mut skipped, path[0].clone(), reason),
+            _ => {
                 if options.wants(&column) {
                     chosen.push(Chosen {
                         leaf,
-                        as_text: options.is_text(&column),
+                        as_text,
                         name: column.clone(),
+                        is_list,
                     });
                 }
                 all.push(column);
@@ -104,7 +125,7 @@ pub(crate) fn read(bytes: Vec<u8>, name: &str, options: &ReadOptions<'_>) -> Res
     names::check(all.iter().map(String::as_str), name)?;
     let read = options.limited(|limit| -> std::result::Result<_, Refusal> {
         let (rows, pieces) = read_pieces(&file, &bytes, &chosen, limit)?;
-        let columns = joined(chosen, pieces, rows.len(), &mut skipped, limit)?;
+        let columns = joined(chosen, pieces, &rows, &mut skipped, limit)?;
         Ok((rows.iter().sum(), columns))
     });
     let (rows, columns): (usize, _) = read.map_err(|refusal| refusal.of(name))?;
@@ -150,24 +171,37 @@ fn check_footer(bytes: &[u8], name: &str) -> Result<()> {
 fn joined(
     chosen: Vec<Chosen>,
     pieces: Vec<Piece>,
-    groups: usize,
+    rows: &[usize],
     skipped: &mut Vec<Skipped>,
     limit: &MemoryLimit,
 ) -> std::result::Result<Vec<Column>, Refusal> {
     let mut columns = Vec::new();
     let mut pieces = pieces.into_iter();
     for column in chosen {
-        match join(pieces.by_ref().take(groups)) {
-            Some(values) => columns.push(Column {
-                name: column.name,
-                values: values.settled(limit)?,
-            }),
-            None => note(
-                skipped,
-                column.name,
-                "it holds bytes that are not UTF-8 text; write it as text or numbers".into(),
-            ),
-        }
+        let own = pieces.by_ref().take(rows.len());
+        let reason = if column.is_list {
+            match lists::columns(&column.name, own.collect(), rows) {
+                Some(elements) => {
+                    columns.extend(elements);
+                    continue;
+                }
+                None => {
+                    "its lists are not all of the same length; give every element a column of its own"
+                }
+            }
+        } else {
+            match join(own) {
+                Some(values) => {
+                    columns.push(Column {
+                        name: column.name,
+                        values: values.settled(limit)?,
+                    });
+                    continue;
+                }
+                None => "it holds bytes that are not UTF-8 text; write it as text or numbers",
+            }
+        };
+        note(skipped, column.name, reason.into());
     }
     Ok(columns)
 }
@@ -202,13 +236,13 @@ fn note(skipped: &mut Vec<Skipped>, name: String, reason: String) {
     }
 }
 
-/// Why a column cannot be read, if it cannot.
-fn refusal(column: &ColumnDescriptor) -> Option<String> {
+/// Why a column cannot be read, if it cannot; one that is asked for as text is wanted under its own name.
+fn refusal(column: &ColumnDescriptor, as_text: bool) -> Option<String> {
     if column.max_rep_level() > 0 {
         return Some("it holds a list in each row; give every element a column of its own".into());
     }
     // Pandas stores the row labels of a filtered or sorted frame in this way.
-    if column.name().starts_with("__index_level_") {
+    if column.name().starts_with("__index_level_") && !as_text {
         return Some(
             "it is the index of a data frame; name the index to have it as a column".into(),
         );
@@ -242,6 +276,7 @@ fn read_pieces(
     let wanted = |&(column, group): &(&Chosen, usize)| Wanted {
         column: schema.columns()[column.leaf].as_ref(),
         rows: rows[group],
+        values: column.values(&groups[group]),
         as_text: column.as_text,
         largest_page: sizes.largest,
         limit,
@@ -311,7 +346,15 @@ fn check_pages(
                     "its columns overlap".into(),
                 )));
             }
-            sizes.add(bytes, chunk, rows as u64)?;
+            sizes.add(
+                bytes,
+                chunk,
+                if column.is_list {
+                    None
+                } else {
+                    Some(rows as u64)
+                },
+            )?;
             if sizes.total > LARGEST_FILE {
                 return Err(Refusal::TooLarge(Exceeded {
                     wanted: sizes.total,

@@ -33,17 +33,18 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Adds the pages of one column in one row group.
+    /// Adds the pages of one column in one row group of so many rows; a column of lists has as many values as its chunk
+    /// claims, and not one more.
     pub(super) fn add(
         &mut self,
         file: &[u8],
         chunk: &ColumnChunkMetaData,
-        rows: u64,
+        rows: Option<u64>,
     ) -> Result<()> {
         let damaged = || ParquetError::General("the header of a page is damaged".into());
         let bytes = chunk_bytes(file, chunk)?;
         let (mut at, mut seen) = (0, 0u64);
-        while seen < rows && at < bytes.len() {
+        while rows.is_none_or(|rows| seen < rows) && at < bytes.len() {
             let header = PageHeader::read(&bytes[at..]).ok_or_else(damaged)?;
             let start = at + header.length;
             let length = usize::try_from(header.compressed).map_err(|_| damaged())?;
@@ -56,6 +57,9 @@ impl Sizes {
             self.largest = self.largest.max(header.uncompressed);
             seen = seen.saturating_add(header.rows);
             at = end;
+        }
+        if rows.is_none() && seen != super::lists::values(chunk) {
+            return Err(damaged());
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ mod relevance;
 mod report;
 mod source;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::features::Features as _;
 use taskscout::task::TaskId;
 use taskscout::train::PartialPooling;
+use taskscout_logs::join::Method;
 use taskscout_logs::{Logs, files, read};
 use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 use taskscout_models::Names;
@@ -67,6 +68,22 @@ pub(crate) struct Settings {
     /// CSV tables: what a line begins with that is to be skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<char>,
+    /// Logs of robots: the series whose times the rows have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    times: Option<String>,
+    /// Logs of robots: how other series are joined to it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    join: Method,
+    /// Logs of robots: seconds that a row of another series may be away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tolerance_s: Option<f64>,
+    /// Logs of robots: names that stand for numbers in inputs and outputs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    constants: BTreeMap<String, f64>,
+}
+
+fn is_default(method: &Method) -> bool {
+    *method == Method::default()
 }
 
 fn train_share() -> f64 {
@@ -109,6 +126,10 @@ impl WorldSettings for Settings {
             self.task.clone_from(&logs.task);
             self.time.clone_from(&logs.time);
             self.comment = logs.comment;
+            self.times.clone_from(&logs.times);
+            self.join = logs.join;
+            self.tolerance_s = logs.tolerance_s;
+            self.constants.clone_from(&logs.constants);
         }
         Ok(())
     }
@@ -221,12 +242,16 @@ impl Settings {
             time: self.time.clone(),
             skip_bad_rows: self.skip_bad_rows,
             comment: self.comment,
+            times: self.times.clone(),
+            join: self.join,
+            tolerance_s: self.tolerance_s,
+            constants: self.constants.clone(),
         }
     }
 
     fn files(&self) -> Result<Vec<PathBuf>> {
-        let options = self.options().read_options();
-        let files = self.data.as_ref().map(|data| files(data, &options));
+        let list = |data: &PathBuf| files(data, &self.options().read_options_for(data)?);
+        let files = self.data.as_ref().map(list);
         Ok(files.transpose()?.unwrap_or_default())
     }
 
@@ -291,12 +316,13 @@ impl Settings {
                 LabError::about("world.comment", format!("in [world], `comment`: {problem}"))
             })?;
         }
-        let logs =
-            read(data, &self.options().read_options()).map_err(|error| match data.exists() {
-                // What is wrong inside says where on its own.
-                true => error.into(),
-                false => LabError::about("world.data", error.to_string()),
-            })?;
+        let options = self.options().read_options_for(data);
+        let logs = options.and_then(|options| read(data, &options));
+        let logs = logs.map_err(|error| match data.exists() {
+            // What is wrong inside says where on its own.
+            true => error.into(),
+            false => LabError::about("world.data", error.to_string()),
+        })?;
         for warning in &logs.warnings {
             watch.note(&format!("warning: {warning}"));
         }

@@ -52,7 +52,7 @@ pub(super) fn read(path: &Path, skip_bad_rows: bool) -> Result<Logs> {
     let mut logs = Logs {
         inputs: INPUTS.map(String::from).to_vec(),
         recordings: Vec::with_capacity(files.len()),
-        warnings: Vec::new(),
+        ..Logs::default()
     };
     // In the order of the files, so that the first fault is the one reported.
     for flight in read {
@@ -108,6 +108,7 @@ fn flight(file: &LogFile, name: FlightName, skip: bool) -> Result<(Recording, Ve
         x: rows.x,
         y: rows.y,
         skipped: rows.skipped,
+        ..Recording::default()
     };
     Ok((recording, warnings))
 }
