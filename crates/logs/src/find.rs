@@ -68,18 +68,13 @@ mod tests {
         let recording = |name: &&str| Recording {
             name: (*name).to_owned(),
             path: name.into(),
-            flight: None,
-            wind: None,
-            time: None,
             outputs: outputs.iter().map(ToString::to_string).collect(),
-            x: vec![],
             y: vec![0.0; outputs.len()],
-            skipped: vec![],
+            ..Recording::default()
         };
         Logs {
-            inputs: vec![],
             recordings: names.iter().map(recording).collect(),
-            warnings: vec![],
+            ..Logs::default()
         }
     }
 

@@ -29,6 +29,7 @@
 #![deny(missing_docs)]
 
 mod error;
+mod facts;
 mod find;
 mod flight_name;
 pub mod inspect;
@@ -36,14 +37,17 @@ mod readers;
 mod recorded;
 mod recording;
 mod series;
+mod terms;
 mod wind;
 
 pub use error::{Error, Result};
+pub use facts::{FactOptions, Facts, Known, NamePattern, Parameter, gather};
 pub use flight_name::FlightName;
 #[doc(inline)]
 pub use inspect::inspect;
 pub use readers::{Format, ReadOptions, files, read};
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
-pub use recording::{Logs, Recording, SkippedRow};
+pub use recording::{ColumnUnits, Logs, Recording, SkippedRow};
 pub use series::{Column, RawRecording, Selection, Series};
+pub use terms::TaskTerms;
 pub use wind::Wind;

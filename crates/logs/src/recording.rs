@@ -1,30 +1,41 @@
 //! What was recorded: rows of inputs and outputs, with what is known of them.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::facts::Facts;
 use crate::flight_name::FlightName;
 use crate::wind::Wind;
 
 /// Recordings read from files, all with the same inputs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Logs {
     /// The names of the inputs.
     pub inputs: Vec<String>,
+    /// What inputs and outputs are measured in.
+    pub units: ColumnUnits,
     /// The recordings, in the order of their files' names.
     pub recordings: Vec<Recording>,
     /// What is odd but no reason to refuse a file.
     pub warnings: Vec<String>,
 }
 
+/// What columns are measured in, by their names; nothing where nobody said.
+pub type ColumnUnits = BTreeMap<String, String>;
+
 /// A file of a log, or the rows of one task of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Recording {
     /// Flights: the file's name without its ending; tables: the task's value, or the same.
     pub name: String,
     /// The file; the first, where a task's rows come from several.
     pub path: PathBuf,
+    /// Its labels and parameters.
+    pub facts: Facts,
+    /// What the log says of itself.
+    pub metadata: BTreeMap<String, String>,
     /// What a flight's name says.
     pub flight: Option<FlightName>,
     /// The wind that the flight's condition stands for.

@@ -102,8 +102,7 @@ pub(super) fn read(path: &Path, columns: &Columns<'_>, how: &ReadOptions) -> Res
     let owned = |names: &[&str]| names.iter().map(ToString::to_string).collect();
     let mut logs = Logs {
         inputs: owned(&columns.inputs),
-        recordings: Vec::new(),
-        warnings: Vec::new(),
+        ..Logs::default()
     };
     let mut places: HashMap<String, usize> = HashMap::new();
     for file in read {
@@ -210,13 +209,9 @@ impl Rows<'_> {
         Recording {
             name,
             path: self.file.path.clone(),
-            flight: None,
-            wind: None,
             time: self.time.map(|_| Vec::new()),
             outputs: outputs.map(ToString::to_string).collect(),
-            x: Vec::new(),
-            y: Vec::new(),
-            skipped: Vec::new(),
+            ..Recording::default()
         }
     }
 
