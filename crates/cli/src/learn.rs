@@ -49,6 +49,9 @@ pub(crate) struct LearnArgs {
     /// What outputs are linear in
     #[arg(long, value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about), default_value = "auto")]
     phi: LogFeatures,
+    /// The number that rows of one recording count for at most
+    #[arg(long, value_name = "N", default_value_t = 150.0)]
+    effective_rows: f64,
     /// Standardise inputs for each level of this label [default: vehicle]
     #[arg(long, value_name = "LABEL")]
     scale_by: Option<String>,
@@ -99,6 +102,7 @@ pub(crate) fn execute(args: &LearnArgs) -> Result<()> {
         n_target: args.n_target,
         test_share: args.test_share,
         phi: args.phi,
+        effective_rows: args.effective_rows,
         scale_by: asked.scale_by,
         units: asked.unit,
         plan: args.plan,

@@ -19,6 +19,8 @@ const TOOLS: [&str; 2] = ["cup", "grip"];
 const LOADS: [f64; 4] = [0.5, 1.0, 2.0, 3.0];
 /// Inputs of a row.
 const INPUTS: usize = 3;
+/// Worlds that figures are means over.
+const SEEDS: u64 = 6;
 
 /// A world of robots: coefficients that labels and loads move, and a little that is each recording's own.
 struct Shop {
@@ -51,7 +53,7 @@ impl Shop {
         load: f64,
         n: usize,
     ) -> (Vec<f64>, Vec<[f64; INPUTS + 1]>) {
-        let own = |rng: &mut Rng| 0.1 * normal(rng);
+        let own = |rng: &mut Rng| 0.05 * normal(rng);
         let coefficients: Vec<f64> = (0..=INPUTS)
             .map(|i| {
                 let known = self.base[i] + self.robots[robot][i] + self.tools[tool][i];
@@ -71,7 +73,7 @@ impl Shop {
                         .map(|(x, c)| x * c)
                         .sum::<f64>()
             };
-            row[INPUTS] = force(&row[..INPUTS]) + 0.3 * normal(&mut self.rng);
+            row[INPUTS] = force(&row[..INPUTS]) + 0.4 * normal(&mut self.rng);
             rows.push(row);
         }
         (coefficients, rows)
@@ -98,7 +100,7 @@ fn write_shop(folder: &Path, seed: u64) -> (String, Vec<f64>, f64) {
                 let name = format!("run{at:02}");
                 let is_target = at == 13;
                 let (coefficients, rows) =
-                    shop.rows(robot, tool, load, if is_target { 20 } else { 80 });
+                    shop.rows(robot, tool, load, if is_target { 12 } else { 80 });
                 std::fs::write(folder.join(format!("{name}.csv")), table(&rows)).unwrap();
                 let said = match at {
                     6 => String::new(),
@@ -160,7 +162,7 @@ fn error(learnt: &Learnt, truth: &[f64]) -> f64 {
 #[test]
 fn labels_and_parameters_of_a_side_table_make_one_model_that_beats_the_target_alone() {
     let (mut ratio, mut held_out) = (1.0_f64, 1.0_f64);
-    for seed in 0..3 {
+    for seed in 0..SEEDS {
         let folder = tempfile::tempdir().unwrap();
         let (target, truth, hidden) = write_shop(folder.path(), seed);
         let learnt = learn(&options(folder.path(), &target), &nobody()).unwrap();
@@ -190,9 +192,10 @@ fn labels_and_parameters_of_a_side_table_make_one_model_that_beats_the_target_al
         held_out *= output.held_out_rmse.unwrap() / output.target_only_rmse.unwrap();
         assert!(!summary.plan.is_empty() && summary.plan.iter().all(|one| one.variance_left < 1.0));
     }
-    // Measured: about 0.2 and 0.85 in the geometric mean.
-    assert!(ratio.powf(1.0 / 3.0) < 0.6, "{ratio}");
-    assert!(held_out.powf(1.0 / 3.0) < 1.0, "{held_out}");
+    let mean = |product: f64| product.powf(1.0 / SEEDS as f64);
+    // Measured: 0.24 and 0.61.
+    assert!(mean(ratio) < 0.4, "{}", mean(ratio));
+    assert!(mean(held_out) < 0.8, "{}", mean(held_out));
 }
 
 /// The target with recordings that say nothing of it: no label, no parameter, and outputs of their own.
@@ -233,10 +236,11 @@ fn the_same_folder_gives_the_same_bytes_and_files_that_predict() {
     let units = model.parts().names.units.clone().unwrap();
     assert_eq!(units.outputs, [Some("Nm".to_owned())]);
     let page = std::fs::read_to_string(&files.report).unwrap();
+    let verdict = learnt.summary.verdict.split(". ").next().unwrap();
     for words in [
         "Which recordings help, and why",
         "The next recordings",
-        &learnt.summary.verdict,
+        verdict,
     ] {
         assert!(page.contains(words), "{words}");
     }
@@ -267,8 +271,8 @@ fn what_cannot_be_learnt_is_refused_in_a_sentence() {
             with(&|options| options.target = "run99".into()),
         ),
         (
-            "--n-target is 21",
-            with(&|options| options.n_target = Some(21)),
+            "--n-target is 13",
+            with(&|options| options.n_target = Some(13)),
         ),
         (
             "--test-share is 1",
