@@ -41,6 +41,7 @@ mod design;
 mod error;
 mod experiment;
 mod interrupt;
+mod learn;
 mod manual;
 mod model;
 mod named;
@@ -99,6 +100,7 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
             experiment::execute(experiment, &asked, registry)
         }
         Command::Study(options) => study::execute(&options, registry),
+        Command::Learn(options) => learn::execute(&options),
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),

@@ -21,8 +21,8 @@
 //!
 //! A `scenario` says what an experiment is about, where its rows come from, how it is judged and presented;
 //! `config` reads files, `prepare` checks, `trial` runs, `folder` keeps and `publish` writes tables, figures and
-//! the report. Modules use those before them in this list, never the other way round. [`plan`] and [`simulate`]
-//! stand apart: a plan of collection, and worlds on their own, outside of any experiment.
+//! the report. Modules use those before them in this list, never the other way round. [`learn`], [`plan`] and [`simulate`]
+//! stand apart: one model from a folder of logs, a plan of collection, and worlds on their own, outside of any experiment.
 
 // Whoever watches is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -34,6 +34,8 @@ mod experiment;
 pub mod files;
 mod folder;
 mod known_truth;
+pub mod learn;
+mod log_features;
 pub mod memory;
 mod models;
 pub mod names;

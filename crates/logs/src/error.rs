@@ -174,6 +174,17 @@ pub enum Error {
     /// The columns asked for make no sense.
     #[error("{0}")]
     Columns(String),
+    /// A pattern of names cannot be understood.
+    #[error("the pattern of names `{}` {problem}", visible(pattern))]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong and what to do about it.
+        problem: String,
+    },
+    /// Labels or parameters of recordings cannot be used.
+    #[error("{0}")]
+    Facts(String),
     /// A task is asked for that is not there.
     #[error("there is no task `{}`{}", visible(name), hint(nearest))]
     UnknownTask {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::facts::{Facts, Parameter};
 use crate::wind::Wind;
 
 /// The parts of a flight log's name.
@@ -51,6 +52,30 @@ impl FlightName {
     #[must_use]
     pub fn wind(&self) -> Option<Wind> {
         Wind::of_condition(&self.condition)
+    }
+
+    /// The same as labels and parameters of a recording; wind and gusts of a condition that is not in the table are unknown.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        let label = |name: &str, value: &String| (name.to_owned(), value.clone());
+        let metres = |value: Option<f64>| match value {
+            Some(value) => Parameter::exactly(value, Some("m/s")),
+            None => Parameter::unknown(Some("m/s")),
+        };
+        let wind = self.wind();
+        Facts {
+            labels: [
+                label("vehicle", &self.vehicle),
+                label("trajectory", &self.trajectory),
+                label("controller", &self.method),
+            ]
+            .into(),
+            parameters: [
+                ("wind".to_owned(), metres(wind.map(|wind| wind.mean_m_s))),
+                ("gust".to_owned(), metres(wind.map(|wind| wind.gust_m_s))),
+            ]
+            .into(),
+        }
     }
 }
 

@@ -30,6 +30,7 @@
 
 mod error;
 mod expression;
+mod facts;
 mod find;
 mod flight_name;
 pub mod inspect;
@@ -38,10 +39,12 @@ mod readers;
 mod recorded;
 mod recording;
 mod series;
+mod terms;
 mod wind;
 
 pub use error::{Error, Result};
 pub use expression::{Expression, ExpressionError, split_expressions};
+pub use facts::{FactOptions, Facts, Known, NamePattern, Parameter, gather};
 pub use flight_name::FlightName;
 #[doc(inline)]
 pub use inspect::inspect;
@@ -51,4 +54,5 @@ pub use readers::{
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
 pub use recording::{ColumnUnits, Logs, Recording, SkippedRow};
 pub use series::{Column, RawRecording, Selection, Series};
+pub use terms::TaskTerms;
 pub use wind::Wind;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::facts::Facts;
 use crate::flight_name::FlightName;
 use crate::wind::Wind;
 
@@ -31,6 +32,8 @@ pub struct Recording {
     pub name: String,
     /// The file; the first, where a task's rows come from several.
     pub path: PathBuf,
+    /// Its labels and parameters.
+    pub facts: Facts,
     /// What the log says of itself.
     pub metadata: BTreeMap<String, String>,
     /// What a flight's name says.

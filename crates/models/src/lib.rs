@@ -90,6 +90,7 @@ mod onnx;
 mod parts;
 mod study;
 mod table;
+pub mod words;
 
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};

@@ -53,7 +53,7 @@ impl Parts {
             .ok_or_else(|| missing(format!("there is no {} candidate", choice.kind)))?;
         let model = learnt(study, choice)?;
         let representation = model.as_ref().map(|model| model.representation.clone());
-        let uncertainty = match known(&choice.posteriors) {
+        let uncertainty = match Uncertainty::of_posteriors(&choice.posteriors) {
             Some(known) => known?,
             None => {
                 let lead = choice.candidate(choice.kind).unwrap_or(predictor);
@@ -111,25 +111,24 @@ fn learnt(study: &Study, choice: &StackedPredictor) -> Result<Option<Arc<Model>>
     }
 }
 
-/// The uncertainty that the guard knows, if it does.
-fn known(posteriors: &[LinearPosterior]) -> Option<Result<Uncertainty>> {
-    if posteriors.is_empty() {
-        return None;
-    }
-    let roots = posteriors.iter().map(|posterior| {
-        let factor = posterior.t_variance_factor();
-        root(&posterior.covariance).map(|root| faer::Scale(factor.sqrt()) * &root)
-    });
-    Some(roots.collect::<Result<_>>().map(|roots| {
-        Uncertainty {
-            basis: Basis::Features,
-            noise: posteriors
-                .iter()
-                .map(|posterior| posterior.noise * posterior.t_variance_factor())
-                .collect(),
-            roots,
+impl Uncertainty {
+    /// What the guard knows of the coefficients on the features, a posterior an output; nothing without any.
+    #[must_use]
+    pub fn of_posteriors(posteriors: &[LinearPosterior]) -> Option<Result<Self>> {
+        if posteriors.is_empty() {
+            return None;
         }
-    }))
+        let roots = posteriors.iter().map(|posterior| {
+            let factor = posterior.t_variance_factor();
+            root(&posterior.covariance).map(|root| faer::Scale(factor.sqrt()) * &root)
+        });
+        let noise = |posterior: &LinearPosterior| posterior.noise * posterior.t_variance_factor();
+        Some(roots.collect::<Result<_>>().map(|roots| Self {
+            basis: Basis::Features,
+            noise: posteriors.iter().map(noise).collect(),
+            roots,
+        }))
+    }
 }
 
 /// `R` with `R Rᵀ` a covariance; eigenvalues that rounding has put below zero count as zero.

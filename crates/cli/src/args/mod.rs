@@ -7,13 +7,15 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce, Reproduced};
+use taskscout_lab::learn::words as learn_words;
+use taskscout_lab::plan::words as plan_words;
+use taskscout_models::words as model_words;
 use taskscout_studies::words as study_words;
 
 use crate::data::options::Data;
-use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
-use crate::model::options::{
-    EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
-};
+use crate::design::options::DesignOptions;
+use crate::learn::LearnArgs;
+use crate::model::options::{ExportOptions, PredictOptions};
 use crate::simulate::options::World;
 use crate::study::options::StudyArgs;
 
@@ -21,7 +23,7 @@ use crate::study::options::StudyArgs;
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `reproduce drone` learns from it\n  taskscout study --help                a campaign of your own: plan, measure, tell, learn, plan again\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `learn` does\n  taskscout learn DIR --target NAME     one model from a folder of logs, which of them help, and what to record next\n  taskscout study --help                a campaign of your own: plan, measure, tell, learn, plan again\n  taskscout design --help               a plan from a table of tasks of your own"
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -50,16 +52,20 @@ pub(crate) enum Command {
     #[command(long_about = study_words::ABOUT, after_long_help = study_words::EXAMPLES)]
     #[command(after_help = "See --help for an example of a campaign.")]
     Study(StudyArgs),
+    /// Learn one model for a target from a folder of logs: which recordings help, and what to record next
+    #[command(long_about = learn_words::ABOUT, after_long_help = learn_words::EXAMPLES)]
+    #[command(after_help = "See --help for examples.")]
+    Learn(Box<LearnArgs>),
     /// Plan which tasks to collect data from, and how much of each
-    #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+    #[command(long_about = plan_words::ABOUT, after_long_help = plan_words::EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Design(Box<DesignOptions>),
     /// Write a saved model in a format that other programs run
-    #[command(long_about = EXPORT_ABOUT, after_long_help = EXPORT_EXAMPLES)]
+    #[command(long_about = model_words::EXPORT_ABOUT, after_long_help = model_words::EXPORT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Export(ExportOptions),
     /// Predict with a saved model, with standard deviations
-    #[command(long_about = PREDICT_ABOUT, after_long_help = PREDICT_EXAMPLES)]
+    #[command(long_about = model_words::PREDICT_ABOUT, after_long_help = model_words::PREDICT_EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Predict(PredictOptions),
     /// Simulate a world and write its data to tables

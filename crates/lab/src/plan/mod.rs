@@ -38,6 +38,7 @@ mod source;
 mod task_names;
 mod tidy;
 mod wanted;
+pub mod words;
 
 use std::time::Instant;
 

@@ -2,6 +2,7 @@
 
 mod flights;
 mod pendulum;
+pub mod words;
 
 pub use flights::{AskedFlights, simulate_flight_logs};
 pub use pendulum::{AskedPendulum, PolicyKind, simulate_pendulum};

@@ -244,6 +244,63 @@ impl HierarchicalModel {
         self.targets.get(target)?.as_ref().map(|(_, prior)| prior)
     }
 
+    /// What is expected of a task with such features, by the family of a target; none where that has no family.
+    #[must_use]
+    pub fn prior_at(&self, target: usize, features: &[f64]) -> Option<TargetPrior> {
+        let (family, _) = self.targets.get(target)?.as_ref()?;
+        let family = &self.families[*family];
+        let (mut shared, mut unshared) = (Vec::new(), Vec::new());
+        for (index, &value) in features.iter().enumerate() {
+            let own = family.shared.contains(&index);
+            if own { &mut shared } else { &mut unshared }.push(value);
+        }
+        Some(TargetPrior::of(&family.component, &shared, &unshared))
+    }
+
+    /// The same model with other features of a target, on all bases: what it is expected to be changes, nothing else.
+    #[must_use]
+    pub fn with_target_features(&self, target: usize, features: &[f64]) -> Self {
+        let mut changed = self.clone();
+        let prior = self.prior_at(target, features);
+        if let (Some(Some((_, own))), Some(prior)) = (changed.targets.get_mut(target), prior) {
+            *own = prior;
+        }
+        let others = self.others.iter();
+        changed.others = others
+            .map(|one| one.with_target_features(target, features))
+            .collect();
+        changed
+    }
+
+    /// How probable a task's rows are if its features were each of several, as shares that add up to one; `rows` are
+    /// statistics on all features `ψ_X`. Nothing where the target has no family, or a network stands between.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn feature_shares(
+        &self,
+        target: usize,
+        rows: &Statistics,
+        features: &[Vec<f64>],
+    ) -> Result<Option<Vec<f64>>> {
+        if self.basis.network.is_some() {
+            return Ok(None);
+        }
+        let seen = rows.pick(&self.basis.columns)?.of_output(self.output);
+        let weight = super::row_weight(rows.count(), self.effective_rows);
+        let mut scores = Vec::with_capacity(features.len());
+        for one in features {
+            let Some(prior) = self.prior_at(target, one) else {
+                return Ok(None);
+            };
+            scores.push(prior.log_evidence(&seen, 0, weight)?);
+        }
+        let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let shares: Vec<f64> = scores.iter().map(|score| (score - top).exp()).collect();
+        let total: f64 = shares.iter().sum();
+        Ok(Some(shares.iter().map(|share| share / total).collect()))
+    }
+
     /// The source tasks, family by family.
     pub fn task_posteriors(&self) -> impl Iterator<Item = TaskPosterior> + '_ {
         self.families.iter().flat_map(|family| {

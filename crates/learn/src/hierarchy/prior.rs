@@ -153,6 +153,22 @@ impl TargetPrior {
             .collect())
     }
 
+    /// Logarithm of the density of a task's rows, each of which counts as `weight` of one, up to a constant that all
+    /// priors of the same rows share.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn log_evidence(&self, rows: &Statistics, output: usize, weight: f64) -> Result<f64> {
+        let root = GramRoot::of(rows, output);
+        if root.rank() == 0 {
+            return Ok(0.0);
+        }
+        let rows = ExplainedRows::new(self, &root);
+        let found = self.explanations(&rows, &[weight])?;
+        let sum = Sum::new(self.mean().len(), &found, 0);
+        Ok(sum.top + sum.total.ln())
+    }
+
     /// What is known of a task without rows.
     fn without_rows(&self) -> LinearPosterior {
         LinearPosterior {

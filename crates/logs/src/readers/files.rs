@@ -7,6 +7,7 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::facts::SIDE_TABLES;
 
 /// A file of a log.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +61,14 @@ pub(super) fn sized(path: &Path, endings: &[&str]) -> Result<Vec<(LogFile, u64)>
     }
     let mut sized = Vec::new();
     walk(path, endings, &mut sized)?;
+    // The table beside the logs says what is known of them; it is none of them.
+    let beside = |name: &&str| path.join(name);
+    sized.retain(|(file, _)| {
+        !SIDE_TABLES
+            .iter()
+            .map(|name| beside(&name))
+            .any(|table| table == file.path)
+    });
     sized.sort_by(|(a, _), (b, _)| (&a.stem, &a.path).cmp(&(&b.stem, &b.path)));
     Ok(sized)
 }

@@ -26,6 +26,7 @@ use crate::plots::{loss_plot, metric_plot};
 use crate::rows::ResultRow;
 use crate::summary::Summary;
 use crate::table::seeds;
+pub use own::html_opening;
 use parts::{Level, figure, heading, table};
 use taskscout_plot::Theme;
 

@@ -1,11 +1,40 @@
 //! The figures and tables that an experiment adds of its own.
 
 use super::ExperimentReport;
-use super::parts::{Level, figure, heading, named_rows};
-use crate::additions::ReportTable;
+use super::parts::{Level, figure, heading, named_rows, notes, tied};
+use crate::additions::{ReportFigure, ReportTable};
 use crate::columns::Column;
 use crate::format::MISSING;
 use taskscout_plot::Theme;
+
+impl ReportTable {
+    /// The table under its title, as part of a page ([`html_page`](super::html_page)).
+    #[must_use]
+    pub fn to_html(&self) -> String {
+        heading(Level(2), &self.title, "") + &own_table(self)
+    }
+}
+
+impl ReportFigure {
+    /// The figure under its title, as part of a page; `id` keeps it apart from others there.
+    #[must_use]
+    pub fn to_html(&self, id: &str) -> String {
+        let svg = self.to_svg(Theme::Page, id);
+        heading(Level(2), self.figure.title(), "") + &figure(&svg, &self.caption)
+    }
+}
+
+/// The beginning of a page: its title, facts in small print, what it says in a sentence or two, and what a careful reader must know.
+#[must_use]
+pub fn html_opening(title: &str, facts: &str, verdict: &str, remarks: &[String]) -> String {
+    format!(
+        "{}<p class=\"facts\">{}</p>\n<p><strong>{}</strong></p>\n{}",
+        heading(Level(1), title, ""),
+        tied(facts),
+        tied(verdict),
+        notes(remarks)
+    )
+}
 
 /// The tables, then the figures, of those whose target is chosen.
 pub(super) fn additions(

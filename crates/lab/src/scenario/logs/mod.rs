@@ -1,6 +1,5 @@
 //! Recorded logs: every recording and output is a task, and the target is one of them.
 
-mod phi;
 mod relevance;
 mod report;
 mod source;
@@ -20,11 +19,11 @@ use taskscout_models::Names;
 
 use super::{InputScaling, Scenario, ScenarioTarget, Setup, WorldKind, WorldOption, WorldSettings};
 use crate::error::{LabError, Result};
+use crate::log_features::Features;
 use crate::memory::{NUMBER, Need};
 use crate::names::{LogFeatures, TaskFeaturesName};
 use crate::options::{ExperimentOptions, LogOptions, comment};
 use crate::watch::Watcher;
-use phi::Features;
 use source::{LogData, LogPresentation};
 
 /// `[world]` of `kind = "logs"`.

@@ -12,8 +12,11 @@
 //! and with tasks that say no more of the family than their residuals leave. Rows are handed out a
 //! few at a time to the task that lowers it most.
 
+mod expected;
+
 use faer::Mat;
 
+pub use self::expected::expected_variance;
 use super::HierarchicalModel;
 use crate::error::Result;
 use crate::linalg;

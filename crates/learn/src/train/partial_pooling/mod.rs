@@ -15,7 +15,7 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
-pub use allocation::{SourceTask, allocate_rows};
+pub use allocation::{SourceTask, allocate_rows, expected_variance};
 pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};

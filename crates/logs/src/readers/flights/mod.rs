@@ -26,6 +26,16 @@ const INPUTS: [&str; 11] = [
 /// The outputs: the axes of the residual force in newtons.
 const OUTPUTS: [&str; 3] = ["x", "y", "z"];
 
+/// What is measured in what; attitudes are numbers, motor commands thousands of the log's.
+const UNITS: [(&str, &str); 6] = [
+    ("v_x", "m/s"),
+    ("v_y", "m/s"),
+    ("v_z", "m/s"),
+    ("x", "N"),
+    ("y", "N"),
+    ("z", "N"),
+];
+
 const LOOKED_FOR: &str = "flight logs called VEHICLE_TRAJECTORY_METHOD_CONDITION.csv; name another folder, or for other tables their input and output columns";
 
 /// How files of flights end.
@@ -52,6 +62,7 @@ pub(super) fn read(path: &Path, skip_bad_rows: bool) -> Result<Logs> {
     let mut logs = Logs {
         inputs: INPUTS.map(String::from).to_vec(),
         recordings: Vec::with_capacity(files.len()),
+        units: UNITS.map(|(name, unit)| (name.into(), unit.into())).into(),
         ..Logs::default()
     };
     // In the order of the files, so that the first fault is the one reported.
@@ -101,6 +112,7 @@ fn flight(file: &LogFile, name: FlightName, skip: bool) -> Result<(Recording, Ve
     let recording = Recording {
         name: file.stem.clone(),
         path: file.path.clone(),
+        facts: name.facts(),
         flight: Some(name),
         wind,
         time,
