@@ -4,6 +4,7 @@
 //! over cores, which keeps results independent of the number of threads.
 
 pub mod packed;
+pub mod row_sums;
 pub mod serde_mat;
 pub mod wide;
 

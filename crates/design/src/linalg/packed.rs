@@ -30,8 +30,16 @@ pub fn unpack(packed: &[f64], dim: usize) -> Mat<f64> {
     out
 }
 
-/// `out += matrix · vector`.
+/// `out += matrix · vector`, with the best instructions that there are; which ones changes no bit.
 pub fn multiply_add(packed: &[f64], vector: &[f64], out: &mut [f64]) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || multiply_add_kernel(packed, vector, out),
+    );
+}
+
+#[inline(always)]
+fn multiply_add_kernel(packed: &[f64], vector: &[f64], out: &mut [f64]) {
     for (i, &x) in vector.iter().enumerate() {
         let row = &packed[len(i)..len(i) + i];
         let (head, tail) = out.split_at_mut(i);
@@ -41,6 +49,7 @@ pub fn multiply_add(packed: &[f64], vector: &[f64], out: &mut [f64]) {
 
 /// Adds `x · row` to `out` and gives `rowᵀ vector`, in one pass over the row. Independent sums
 /// let the compiler use vector registers.
+#[inline(always)]
 fn dot_axpy(row: &[f64], vector: &[f64], x: f64, out: &mut [f64]) -> f64 {
     const LANES: usize = 8;
     let mut sums = [0.0; LANES];

@@ -1,18 +1,17 @@
 //! Sufficient statistics of a linear model: all that training needs of a task's rows.
 
-use faer::linalg::matmul::{matmul, triangular};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::Samples;
 use crate::error::{Error, Result};
 use crate::linalg::packed;
+use crate::linalg::row_sums::{RowSums, Value};
 
-/// Rows handled by one call of the symmetric kernel: a chunk of 200 features fits the cache, and
-/// fixed chunks added in order make the sums independent of the number of threads.
+/// Rows that are summed on their own: fixed chunks added in order make the sums independent of the number of threads.
 const CHUNK_ROWS: usize = 2048;
-/// Chunks in flight at once, which bounds the memory that partial sums take.
+/// Chunks in flight at once, at most, which bounds the memory that partial sums take.
 const CHUNKS_IN_FLIGHT: usize = 8;
 
 /// Sufficient statistics of rows for least squares: `G = Σ ψψᵀ` (a packed lower triangle), `b = Σ ψ y` and `Σ y²` for each output, and `n`.
@@ -193,6 +192,27 @@ impl Statistics {
     /// Another number of values than whole rows of these statistics have, a value that is not finite, named by row and
     /// column, or values whose squares are too large to add up.
     pub fn accumulate_slices(&mut self, inputs: &[f64], outputs: &[f64]) -> Result<()> {
+        self.accumulate_values(inputs, outputs)
+    }
+
+    /// Adds feature rows in single precision, row-major, without copying them; the sums are in double precision. All of
+    /// them or none.
+    ///
+    /// ```
+    /// use taskscout::data::Statistics;
+    /// let mut statistics = Statistics::new(2, 1);
+    /// statistics.accumulate_single(&[1.0_f32, 0.0, 1.0, 2.0], &[3.0, 5.0])?;
+    /// assert_eq!(statistics.gram(), &[2.0, 2.0, 4.0]);
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`accumulate_slices`](Self::accumulate_slices).
+    pub fn accumulate_single(&mut self, inputs: &[f32], outputs: &[f32]) -> Result<()> {
+        self.accumulate_values(inputs, outputs)
+    }
+
+    fn accumulate_values<T: Value>(&mut self, inputs: &[T], outputs: &[T]) -> Result<()> {
         let (d, m) = (self.dim, self.outputs());
         let rows = outputs.len() / m.max(1);
         Error::check_length("the outputs", rows * m, outputs.len())?;
@@ -204,8 +224,12 @@ impl Statistics {
             return Ok(());
         }
         *self = before;
-        Error::check_finite(inputs, |i| format!("row {}, input {}", i / d, i % d))?;
-        Error::check_finite(outputs, |i| format!("row {}, output {}", i / m, i % m))?;
+        let wide =
+            |values: &[T]| -> Vec<f64> { values.iter().map(|&value| value.into()).collect() };
+        Error::check_finite(&wide(inputs), |i| format!("row {}, input {}", i / d, i % d))?;
+        Error::check_finite(&wide(outputs), |i| {
+            format!("row {}, output {}", i / m, i % m)
+        })?;
         Err(Error::numerical(
             "adding up squares of the rows",
             "some values are too large, so rescale the columns",
@@ -219,33 +243,49 @@ impl Statistics {
     }
 
     /// Adds rows whose shape is known to fit.
-    pub(crate) fn add_rows(&mut self, inputs: &[f64], outputs: &[f64]) {
+    pub(crate) fn add_rows<T: Value>(&mut self, inputs: &[T], outputs: &[T]) {
         let (d, m) = (self.dim, self.outputs());
-        let chunks: Vec<(&[f64], &[f64])> = inputs
-            .chunks(CHUNK_ROWS * d)
-            .zip(outputs.chunks(CHUNK_ROWS * m))
-            .collect();
-        for group in chunks.chunks(CHUNKS_IN_FLIGHT) {
-            let sums: Vec<_> = group
-                .par_iter()
-                .map(|(x, y)| chunk_sums(x, d, y, m))
-                .collect();
-            for (gram, moment) in &sums {
-                packed::add_upper(&mut self.gram, gram.as_ref());
-                for o in 0..m {
-                    for i in 0..d {
-                        self.moments[o * d + i] += moment[(i, o)];
-                    }
-                }
-            }
+        if m == 0 {
+            return;
+        }
+        if d > 0 {
+            self.add_products(inputs, outputs);
         }
         // By chunk as well, so that batches add up to the same bits as the rows added at once.
         for chunk in outputs.chunks(CHUNK_ROWS * m) {
             for (o, square) in self.squares.iter_mut().enumerate() {
-                *square += chunk.iter().skip(o).step_by(m).map(|y| y * y).sum::<f64>();
+                *square += sum_of_squares(chunk.iter().skip(o).step_by(m));
             }
         }
         self.count += outputs.len() / m;
+    }
+
+    /// Adds Gram matrices and moments, chunks in their order.
+    fn add_products<T: Value>(&mut self, inputs: &[T], outputs: &[T]) {
+        let (d, m) = (self.dim, self.outputs());
+        let chunks: Vec<(&[T], &[T])> = inputs
+            .chunks(CHUNK_ROWS * d)
+            .zip(outputs.chunks(CHUNK_ROWS * m))
+            .collect();
+        // One thread works best in memory that it has just used.
+        let threads = rayon::current_num_threads();
+        let slots = if threads == 1 { 1 } else { CHUNKS_IN_FLIGHT };
+        let slots = slots.min(chunks.len());
+        let mut sums: Vec<RowSums> = (0..slots).map(|_| RowSums::new(d, m)).collect();
+        for group in chunks.chunks(slots.max(1)) {
+            let sums = &mut sums[..group.len()];
+            match (&mut *sums, group) {
+                // Small batches are not worth another thread.
+                ([sum], [(x, y)]) => sum.set(x, y),
+                _ => sums
+                    .par_iter_mut()
+                    .zip(group)
+                    .for_each(|(sum, (x, y))| sum.set(x, y)),
+            }
+            for sum in sums {
+                sum.add_to(&mut self.gram, &mut self.moments);
+            }
+        }
     }
 
     /// Adds the statistics of other rows.
@@ -355,33 +395,13 @@ impl Statistics {
     }
 }
 
-/// Gram matrix (upper half) and moments of one chunk.
-fn chunk_sums(x: &[f64], d: usize, y: &[f64], m: usize) -> (Mat<f64>, Mat<f64>) {
-    use triangular::BlockStructure::{Rectangular, TriangularUpper};
-    let n = y.len() / m;
-    let x = MatRef::from_row_major_slice(x, n, d);
-    let y = MatRef::from_row_major_slice(y, n, m);
-    let mut gram = Mat::zeros(d, d);
-    let (dst, replace) = (gram.as_mut(), Accum::Replace);
-    triangular::matmul(
-        dst,
-        TriangularUpper,
-        replace,
-        x.transpose(),
-        Rectangular,
-        x,
-        Rectangular,
-        1.0,
-        Par::Seq,
-    );
-    let mut moment = Mat::zeros(d, m);
-    matmul(
-        moment.as_mut(),
-        Accum::Replace,
-        x.transpose(),
-        y,
-        1.0,
-        Par::Seq,
-    );
-    (gram, moment)
+/// `Σ y²`, in several sums at once.
+fn sum_of_squares<'a, T: Value + 'a>(values: impl Iterator<Item = &'a T>) -> f64 {
+    const LANES: usize = 4;
+    let mut sums = [0.0; LANES];
+    for (index, &value) in values.enumerate() {
+        let value: f64 = value.into();
+        sums[index % LANES] += value * value;
+    }
+    sums.iter().sum()
 }

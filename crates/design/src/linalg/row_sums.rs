@@ -1,0 +1,497 @@
+//! Sums of products over rows, `Σ x xᵀ` and `Σ x yᵀ`, at the speed of the machine's vector units.
+//!
+//! A symmetric product of a tall, narrow matrix with itself. Rows are taken in blocks that fit the cache; a block is
+//! packed into panels of columns, and a small kernel keeps a tile of the result in registers while it runs down a
+//! panel. Only tiles that touch the lower triangle are computed. The instruction set is chosen when the program runs.
+//!
+//! Every entry is one chain of fused products in the order of the rows, so that results are the same bit for bit
+//! with any width of vector registers; machines without fused products round twice.
+//!
+//! ```
+//! use taskscout_design::linalg::row_sums::RowSums;
+//! let mut sums = RowSums::new(2, 1);
+//! sums.set(&[1.0, 0.0, 1.0, 2.0], &[3.0, 5.0]);
+//! let (mut gram, mut moments) = (vec![0.0; 3], vec![0.0; 2]);
+//! sums.add_to(&mut gram, &mut moments);
+//! assert_eq!((gram, moments), (vec![2.0, 2.0, 4.0], vec![8.0, 10.0]));
+//! ```
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Groups of columns in a panel.
+const PANEL: usize = 3;
+/// Rows packed at once: a panel of them fits the first cache, all panels the second.
+const BLOCK_ROWS: usize = 160;
+/// Moments are latency-bound, so this many rows go at once, each into sums of its own.
+const MOMENT_ROWS: usize = 4;
+/// Values on a line of the cache.
+const LINE: usize = 8;
+
+/// A number of a row: sums are in double precision whatever the rows are in.
+pub trait Value: Copy + Into<f64> + Sync {}
+
+impl<T: Copy + Into<f64> + Sync> Value for T {}
+
+/// `Σ x xᵀ` and `Σ x yᵀ` of some rows, with the memory that the sums need, to be used again.
+#[derive(Debug)]
+pub struct RowSums {
+    dim: usize,
+    outputs: usize,
+    /// Columns of a group, which is also the height of a tile.
+    group: usize,
+    /// Tiles of the lower triangle: for each group of rows, the panels up to its diagonal.
+    tiles: Vec<f64>,
+    /// For each panel, its part of the moment of each output.
+    moments: Vec<f64>,
+    /// Packed rows of one block, and its outputs.
+    packed: Vec<f64>,
+    labels: Vec<f64>,
+}
+
+impl RowSums {
+    /// For rows of `dim` inputs and `outputs` outputs, none of them zero.
+    #[must_use]
+    pub fn new(dim: usize, outputs: usize) -> Self {
+        Self {
+            dim: dim.max(1),
+            outputs: outputs.max(1),
+            group: 1,
+            tiles: Vec::new(),
+            moments: Vec::new(),
+            packed: Vec::new(),
+            labels: Vec::new(),
+        }
+    }
+
+    /// Takes the sums of row-major inputs and outputs; rows that are not whole count for nothing.
+    pub fn set<T: Value>(&mut self, inputs: &[T], outputs: &[T]) {
+        Arch::new().dispatch(Sum {
+            inputs,
+            outputs,
+            sums: self,
+        });
+    }
+
+    /// Adds the Gram matrix to a packed lower triangle and the moments, one output after another.
+    pub fn add_to(&self, gram: &mut [f64], moments: &mut [f64]) {
+        let (n, layout) = (self.group, Layout::new(self.dim, self.group));
+        for i in 0..self.dim {
+            let (block, mut rest) = (i / n, &mut gram[super::packed::len(i)..][..=i]);
+            for panel in layout.panels().take_while(|panel| panel.first <= block) {
+                let used = panel.used(block) * n;
+                let from = layout.tile(block, panel.first) + (i % n) * used;
+                let (part, next) = rest.split_at_mut(used.min(rest.len()));
+                add(part, &self.tiles[from..]);
+                rest = next;
+            }
+        }
+        for (output, moment) in moments.chunks_mut(self.dim).enumerate() {
+            for panel in layout.panels() {
+                let (start, width) = (panel.first * n, panel.groups * n);
+                let from = start * self.outputs + output * width;
+                let end = self.dim.min(start + width);
+                add(&mut moment[start..end], &self.moments[from..]);
+            }
+        }
+    }
+}
+
+fn add(to: &mut [f64], from: &[f64]) {
+    to.iter_mut().zip(from).for_each(|(a, b)| *a += b);
+}
+
+/// Where things lie for so many columns in groups of `n`.
+#[derive(Clone, Copy)]
+struct Layout {
+    groups: usize,
+    n: usize,
+}
+
+/// Neighbouring groups of columns that are packed together.
+#[derive(Clone, Copy)]
+struct Panel {
+    first: usize,
+    groups: usize,
+}
+
+impl Panel {
+    /// The groups of the panel that touch the lower triangle in this block of rows.
+    fn used(self, block: usize) -> usize {
+        self.groups.min(block + 1 - self.first)
+    }
+}
+
+impl Layout {
+    fn new(dim: usize, n: usize) -> Self {
+        Self {
+            groups: dim.div_ceil(n),
+            n,
+        }
+    }
+
+    fn panels(self) -> impl Iterator<Item = Panel> {
+        let starts = (0..self.groups).step_by(PANEL);
+        starts.map(move |first| self.panel(first))
+    }
+
+    /// The panel that holds a group.
+    fn panel(self, group: usize) -> Panel {
+        let first = group / PANEL * PANEL;
+        Panel {
+            first,
+            groups: PANEL.min(self.groups - first),
+        }
+    }
+
+    /// Where the tile of a block of rows and a panel starts.
+    fn tile(self, block: usize, first: usize) -> usize {
+        (super::packed::len(block) + first) * self.n * self.n
+    }
+
+    /// The panel's part of `rows` packed rows.
+    fn range(self, panel: Panel, rows: usize) -> std::ops::Range<usize> {
+        let start = panel.first * self.n * rows;
+        start..start + panel.groups * self.n * rows
+    }
+}
+
+/// The work, to be done with the best instructions that there are.
+struct Sum<'a, T> {
+    inputs: &'a [T],
+    outputs: &'a [T],
+    sums: &'a mut RowSums,
+}
+
+impl<T: Value> WithSimd for Sum<'_, T> {
+    type Output = ();
+
+    // A group is as wide as one vector register, or several where registers are narrow; a tile of three groups then
+    // fills the registers.
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        match S::F64_LANES {
+            8 => self.run::<S, 1, 8>(simd),
+            4 => self.run::<S, 1, 4>(simd),
+            2 => self.run::<S, 2, 4>(simd),
+            _ => self.run::<S, 4, 4>(simd),
+        }
+    }
+}
+
+/// A vector of zeros in memory that may be there already.
+fn clear(values: &mut Vec<f64>, len: usize) {
+    values.clear();
+    values.resize(len, 0.0);
+}
+
+impl<T: Value> Sum<'_, T> {
+    /// With groups of `N` columns in `R` registers.
+    #[inline(always)]
+    fn run<S: Simd, const R: usize, const N: usize>(self, simd: S) {
+        let sums = self.sums;
+        let (d, m) = (sums.dim, sums.outputs);
+        let layout = Layout::new(d, N);
+        sums.group = N;
+        clear(&mut sums.tiles, super::packed::len(layout.groups) * N * N);
+        clear(&mut sums.moments, layout.groups * N * m);
+        let rows = BLOCK_ROWS.min(self.outputs.len() / m);
+        // What lies in the padding of the last panel shows in no entry that is read.
+        clear(&mut sums.packed, layout.groups * N * rows + LINE);
+        let skipped = sums.packed.as_ptr().align_offset(LINE * size_of::<f64>());
+        let packed = &mut sums.packed[skipped.min(LINE)..];
+        let blocks = self.inputs.chunks(BLOCK_ROWS * d);
+        for (x, y) in blocks.zip(self.outputs.chunks(BLOCK_ROWS * m)) {
+            let rows = (x.len() / d).min(y.len() / m);
+            pack::<T, N>(layout, x, d, rows, packed);
+            sums.labels.clear();
+            for output in 0..m {
+                let labels = y.iter().skip(output).step_by(m).take(rows);
+                sums.labels.extend(labels.map(|&value| value.into()));
+            }
+            for panel in layout.panels() {
+                let columns = &packed[layout.range(panel, rows)];
+                let (columns, _) = S::as_simd_f64s(columns);
+                for block in panel.first..layout.groups {
+                    let source = layout.panel(block);
+                    let shift = (block - source.first) * N;
+                    let scalars = &packed[layout.range(source, rows)][shift.min(rows * N)..];
+                    let (from, used) = (layout.tile(block, panel.first), panel.used(block));
+                    let tile = &mut sums.tiles[from..from + used * N * N];
+                    let (tile, _) = S::as_mut_simd_f64s(tile);
+                    let strides = [panel.groups * R, source.groups * N];
+                    add_tile::<S, R, N>(simd, used, columns, scalars, strides, tile);
+                }
+                let from = panel.first * N * m;
+                let part = &mut sums.moments[from..from + panel.groups * N * m];
+                add_moments::<S, R>(simd, panel.groups, columns, &sums.labels, part);
+            }
+        }
+    }
+}
+
+/// Copies rows into panels, one after another, each row-major.
+#[inline(always)]
+fn pack<T: Value, const N: usize>(
+    layout: Layout,
+    x: &[T],
+    d: usize,
+    rows: usize,
+    buffer: &mut [f64],
+) {
+    for panel in layout.panels() {
+        let (start, width) = (panel.first * N, panel.groups * N);
+        let panels = buffer[layout.range(panel, rows)].chunks_exact_mut(width);
+        for (row, to) in x.chunks_exact(d).zip(panels) {
+            let from = &row[start..d.min(start + width)];
+            // Fixed lengths become a few vector moves.
+            if from.len() == PANEL * N {
+                let (from, _) = from.as_chunks::<N>();
+                let (to, _) = to.as_chunks_mut::<N>();
+                if let (Some(from), Some(to)) = (from.first_chunk::<PANEL>(), to.first_chunk_mut())
+                {
+                    *to = from.map(|group| group.map(Into::into));
+                }
+            } else {
+                let values = from.iter().map(|&value| value.into());
+                to.iter_mut()
+                    .zip(values)
+                    .for_each(|(to, value)| *to = value);
+            }
+        }
+    }
+}
+
+/// Adds the products of `N` scalars and the first `used` groups of every row.
+#[inline(always)]
+fn add_tile<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    used: usize,
+    columns: &[S::f64s],
+    scalars: &[f64],
+    strides: [usize; 2],
+    tile: &mut [S::f64s],
+) {
+    match used {
+        1 => tile_kernel::<S, R, N, 1>(simd, columns, scalars, strides, tile),
+        2 => tile_kernel::<S, R, N, 2>(simd, columns, scalars, strides, tile),
+        _ => tile_kernel::<S, R, N, PANEL>(simd, columns, scalars, strides, tile),
+    }
+}
+
+#[inline(always)]
+fn tile_kernel<S: Simd, const R: usize, const N: usize, const U: usize>(
+    simd: S,
+    columns: &[S::f64s],
+    scalars: &[f64],
+    [column_stride, scalar_stride]: [usize; 2],
+    tile: &mut [S::f64s],
+) {
+    let (tile, _) = tile.as_chunks_mut::<R>();
+    let (tile, _) = tile.as_chunks_mut::<U>();
+    let mut sums = [[[simd.splat_f64s(0.0); R]; U]; N];
+    for (sum, old) in sums.iter_mut().zip(&*tile) {
+        *sum = *old;
+    }
+    let rows = columns.chunks_exact(column_stride);
+    for (x, y) in rows.zip(scalars.chunks(scalar_stride)) {
+        let (x, _) = x.as_chunks::<R>();
+        let (Some(x), Some(y)) = (x.first_chunk::<U>(), y.first_chunk::<N>()) else {
+            break;
+        };
+        for (sum, &y) in sums.iter_mut().zip(y) {
+            accumulate(simd, sum, x, y);
+        }
+    }
+    for (sum, new) in sums.iter().zip(tile) {
+        *new = *sum;
+    }
+}
+
+/// `sum += x y`.
+#[inline(always)]
+fn accumulate<S: Simd, const R: usize, const U: usize>(
+    simd: S,
+    sum: &mut [[S::f64s; R]; U],
+    x: &[[S::f64s; R]; U],
+    y: f64,
+) {
+    let y = simd.splat_f64s(y);
+    for (sum, x) in sum.iter_mut().zip(x) {
+        for (sum, &x) in sum.iter_mut().zip(x) {
+            // Without the instruction a fused product is a hundred times slower.
+            *sum = match S::IS_SCALAR {
+                true => simd.add_f64s(simd.mul_f64s(y, x), *sum),
+                false => simd.mul_add_f64s(y, x, *sum),
+            };
+        }
+    }
+}
+
+/// Adds a panel's moments, one output after another; labels lie the same way.
+#[inline(always)]
+fn add_moments<S: Simd, const R: usize>(
+    simd: S,
+    groups: usize,
+    columns: &[S::f64s],
+    labels: &[f64],
+    moments: &mut [f64],
+) {
+    let rows = columns.len() / (groups * R);
+    let (moments, _) = S::as_mut_simd_f64s(moments);
+    let outputs = moments.chunks_exact_mut(groups * R);
+    for (moment, labels) in outputs.zip(labels.chunks_exact(rows.max(1))) {
+        match groups {
+            1 => moment_kernel::<S, R, 1>(simd, columns, labels, moment),
+            2 => moment_kernel::<S, R, 2>(simd, columns, labels, moment),
+            _ => moment_kernel::<S, R, PANEL>(simd, columns, labels, moment),
+        }
+    }
+}
+
+#[inline(always)]
+fn moment_kernel<S: Simd, const R: usize, const U: usize>(
+    simd: S,
+    columns: &[S::f64s],
+    labels: &[f64],
+    moment: &mut [S::f64s],
+) {
+    let mut sums = [[[simd.splat_f64s(0.0); R]; U]; MOMENT_ROWS];
+    let (rows, _) = columns.as_chunks::<R>();
+    let (rows, _) = rows.as_chunks::<U>();
+    let (rows, last_rows) = rows.as_chunks::<MOMENT_ROWS>();
+    let (labels, last_labels) = labels.as_chunks::<MOMENT_ROWS>();
+    for (rows, labels) in rows.iter().zip(labels) {
+        for lane in 0..MOMENT_ROWS {
+            accumulate(simd, &mut sums[lane], &rows[lane], labels[lane]);
+        }
+    }
+    for (row, &label) in last_rows.iter().zip(last_labels) {
+        accumulate(simd, &mut sums[0], row, label);
+    }
+    let (moment, _) = moment.as_chunks_mut::<R>();
+    for (group, moment) in moment.iter_mut().enumerate().take(U) {
+        for (lane, value) in moment.iter_mut().enumerate() {
+            for sum in &sums {
+                *value = simd.add_f64s(*value, sum[group][lane]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::rng::{Purpose, derive};
+
+    fn normals(count: usize, seed: u64) -> Vec<f64> {
+        let mut rng = derive(seed, Purpose::Test, &[]);
+        (0..count)
+            .map(|_| StandardNormal.sample(&mut rng))
+            .collect()
+    }
+
+    fn sums<T: Value>(x: &[T], d: usize, y: &[T], m: usize) -> RowSums {
+        let mut sums = RowSums::new(d, m);
+        sums.set(x, y);
+        sums
+    }
+
+    fn numbers(sums: &RowSums) -> Vec<f64> {
+        let mut gram = vec![0.0; crate::linalg::packed::len(sums.dim)];
+        let mut moments = vec![0.0; sums.dim * sums.outputs];
+        sums.add_to(&mut gram, &mut moments);
+        gram.extend(moments);
+        gram
+    }
+
+    fn naive(x: &[f64], d: usize, y: &[f64], m: usize) -> Vec<f64> {
+        let rows = || x.chunks_exact(d).zip(y.chunks_exact(m));
+        let mut out = Vec::new();
+        for i in 0..d {
+            out.extend((0..=i).map(|j| rows().map(|(x, _)| x[i] * x[j]).sum::<f64>()));
+        }
+        for o in 0..m {
+            out.extend((0..d).map(|i| rows().map(|(x, y)| x[i] * y[o]).sum::<f64>()));
+        }
+        out
+    }
+
+    /// Every width up to several panels, for rows that fill blocks and rows that do not.
+    #[test]
+    fn every_shape_gives_the_sums_of_its_rows() {
+        for d in (1..60).chain([72, 73, 200]) {
+            for (n, m) in [(0, 1), (1, 2), (3, 1), (161, 3), (327, 1)] {
+                let (x, y) = (normals(n * d, d as u64), normals(n * m, !(n as u64)));
+                let found = numbers(&sums(&x, d, &y, m));
+                for (found, expected) in found.iter().zip(naive(&x, d, &y, m)) {
+                    let error = (found - expected).abs();
+                    assert!(error < 1e-12 * (1.0 + n as f64), "{d} × {n}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_rows_have_double_precision_sums() {
+        let (d, n) = (21, 500);
+        let x: Vec<f32> = normals(n * d, 1).iter().map(|&x| x as f32).collect();
+        let y: Vec<f32> = normals(n, 2).iter().map(|&y| y as f32).collect();
+        let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
+        let single = numbers(&sums(&x, d, &y, 1));
+        assert_eq!(single, numbers(&sums(&wide(&x), d, &wide(&y), 1)));
+    }
+
+    fn with<S: Simd>(simd: S, x: &[f64], d: usize, y: &[f64], m: usize) -> RowSums {
+        let mut sums = RowSums::new(d, m);
+        let work = Sum {
+            inputs: x,
+            outputs: y,
+            sums: &mut sums,
+        };
+        Simd::vectorize(simd, work);
+        sums
+    }
+
+    /// Two widths of registers, the same bits.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_width_of_registers_changes_no_bit() {
+        let (Some(narrow), Some(wide)) = (pulp::x86::V3::try_new(), pulp::x86::V4::try_new())
+        else {
+            eprintln!("SKIPPED: this machine does not have both AVX2 and AVX-512");
+            return;
+        };
+        for (d, n, m) in [(5, 700, 2), (27, 333, 1), (200, 500, 3)] {
+            let (x, y) = (normals(n * d, 3), normals(n * m, 4));
+            let (narrow, wide) = (with(narrow, &x, d, &y, m), with(wide, &x, d, &y, m));
+            assert_eq!((narrow.group, wide.group), (4, 8));
+            let bits = |sums| -> Vec<u64> { numbers(sums).iter().map(|v| v.to_bits()).collect() };
+            assert_eq!(bits(&narrow), bits(&wide));
+        }
+    }
+
+    /// What machines without vector instructions do.
+    #[test]
+    fn the_portable_kernel_gives_the_same_sums() {
+        let (d, n) = (13, 400);
+        let (x, y) = (normals(n * d, 5), normals(n * 2, 6));
+        let found = numbers(&with(pulp::Scalar, &x, d, &y, 2));
+        for (found, expected) in found.iter().zip(naive(&x, d, &y, 2)) {
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+    }
+
+    /// Memory is used again for fewer rows, and for more.
+    #[test]
+    fn sums_know_nothing_of_earlier_rows() {
+        let (d, m) = (11, 2);
+        let mut again = RowSums::new(d, m);
+        for n in [400, 3, 0, 170] {
+            let (x, y) = (normals(n * d, 7), normals(n * m, 8));
+            again.set(&x, &y);
+            assert_eq!(numbers(&again), numbers(&sums(&x, d, &y, m)));
+        }
+    }
+}
