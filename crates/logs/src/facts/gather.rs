@@ -139,6 +139,7 @@ fn from_columns(
             text: Some(&|header| is_label(header) || is_task(header)),
             comment: read.comment,
             limit: None,
+            lists: false,
         };
         let table = Table::read_with(&file, &how)?;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
