@@ -7,6 +7,7 @@ const COMMENTS: ReadOptions<'_> = ReadOptions {
     text: None,
     comment: Some(b'#'),
     limit: None,
+    lists: false,
 };
 
 fn table(text: &str) -> Table {
