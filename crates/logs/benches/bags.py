@@ -98,21 +98,21 @@ def xyz(vector, names="xyz"):
 
 
 def numbers(topic, message):
-    """The numbers of a message, in the order of its fields."""
+    """The numbers of a message in the order of its fields, arrays as they come."""
     stamp = [message.header.stamp.sec, message.header.stamp.nanosec]
     if topic == "/imu":
-        return [
-            *stamp,
-            *xyz(message.orientation, "xyzw"),
-            *message.orientation_covariance,
-            *xyz(message.angular_velocity),
-            *message.angular_velocity_covariance,
-            *xyz(message.linear_acceleration),
-            *message.linear_acceleration_covariance,
-        ]
+        return (
+            stamp,
+            xyz(message.orientation, "xyzw"),
+            message.orientation_covariance,
+            xyz(message.angular_velocity),
+            message.angular_velocity_covariance,
+            xyz(message.linear_acceleration),
+            message.linear_acceleration_covariance,
+        )
     if topic == "/joints":
-        return [*stamp, *message.position, *message.velocity, *message.effort]
-    return [*stamp, message.angle_min, message.scan_time, *message.ranges]
+        return stamp, message.position, message.velocity, message.effort
+    return stamp, [message.angle_min, message.scan_time], message.ranges
 
 
 def with_rosbags(folder):
@@ -160,7 +160,9 @@ def main():
             print(repr(wall / passes), repr(cpu / passes), flush=True)
         elif command == "result":
             rows = with_rosbags(folder)
-            sums = [np.cumsum(np.array(rows[topic]), axis=0)[-1] for topic in ("/imu", "/joints")]
+            tables = [np.array([np.concatenate(row) for row in rows[topic]]) for topic in ("/imu", "/joints")]
+            # One row after the other, as a plain loop adds them.
+            sums = [np.cumsum(table, axis=0)[-1] for table in tables]
             print(*(repr(float(value)) for value in np.concatenate(sums)), flush=True)
         else:
             sys.exit(f"bags.py: unknown command {command!r}")
