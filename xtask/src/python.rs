@@ -1,7 +1,7 @@
 //! `cargo xtask bench`, and the Python environments that benchmarks and tests compare themselves in.
 //!
 //! Environments lie in the target folder: `bench-venv` holds numpy, cvxpy with its solver
-//! Clarabel, PyTorch, pandas and Optuna; `test-venv` holds numpy, onnxruntime, and what the Python package is
+//! Clarabel, PyTorch, pandas, Optuna, rosbags and mcap; `test-venv` holds numpy, onnxruntime, and what the Python package is
 //! tested with. They are made on first use and kept. One that lacks a package is completed; a broken one (a lost
 //! network, an interrupted run)
 //! is made anew.
@@ -28,7 +28,16 @@ pub(crate) struct Environment {
 pub(crate) const BENCH: Environment = Environment {
     folder: "bench-venv",
     packages: &[
-        "numpy", "cvxpy", "clarabel", "torch", "pandas", "optuna", "psycopg",
+        "numpy",
+        "cvxpy",
+        "clarabel",
+        "torch",
+        "pandas",
+        "optuna",
+        "psycopg",
+        "rosbags",
+        "mcap",
+        "mcap_ros2",
     ],
     variable: "TASKSCOUT_BENCH_PYTHON",
     otherwise: "run `cargo bench`",
@@ -132,6 +141,7 @@ fn package(module: &str) -> &str {
     match module {
         "sklearn" => "scikit-learn",
         "gest_api" => "gest-api",
+        "mcap_ros2" => "mcap-ros2-support",
         other => other,
     }
 }

@@ -231,7 +231,7 @@ fn bad_input_is_named() {
     scratch.refused(&predict("--inputs none.csv"), &["cannot read none.csv"]);
     scratch.refused(
         &predict("--inputs x.csv --out y.txt"),
-        &["neither .csv nor .parquet"],
+        &["neither .csv nor .parquet nor .mcap"],
     );
     scratch.file("y.csv", "mine");
     scratch.refused(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use taskscout_io::tables::{Column, write_csv, write_parquet};
+use taskscout_io::tables::{Column, write_csv, write_mcap, write_parquet};
 
 use crate::error::{LabError, Result};
 
@@ -34,8 +34,9 @@ pub fn writer(out: &Path) -> Result<Write> {
     match ending.as_deref() {
         Some("csv") => Ok(|path, columns| write_csv(path, columns)),
         Some("parquet") => Ok(|path, columns| write_parquet(path, columns)),
+        Some("mcap") => Ok(|path, columns| write_mcap(path, columns)),
         _ => Err(LabError::Input(format!(
-            "--out {} ends in neither .csv nor .parquet: give it one of these endings",
+            "--out {} ends in neither .csv nor .parquet nor .mcap: give it one of these endings",
             out.display()
         ))),
     }

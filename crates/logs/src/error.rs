@@ -193,6 +193,24 @@ pub enum Error {
         /// The names most like it, the likeliest first.
         nearest: Vec<String>,
     },
+    /// A recording of ROS or MCAP is damaged or cannot be understood.
+    #[error("{} {problem}", path.display())]
+    Bag {
+        /// The file or the folder of a bag.
+        path: PathBuf,
+        /// What is wrong, where, and what to do about it.
+        problem: String,
+    },
+    /// A topic or field is asked for that a recording does not have.
+    #[error("{} has no `{}`{}", path.display(), visible(name), hint(nearest))]
+    UnknownField {
+        /// The file or the folder of a bag.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+        /// The names most like it, the likeliest first.
+        nearest: Vec<String>,
+    },
 }
 
 /// The result of anything about logs that can fail.

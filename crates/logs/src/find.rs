@@ -41,7 +41,7 @@ impl Logs {
 }
 
 /// The likeliest names: case and separators count only between names that are otherwise alike.
-fn nearest(wanted: &str, mut names: Vec<String>) -> Vec<String> {
+pub(crate) fn nearest(wanted: &str, mut names: Vec<String>) -> Vec<String> {
     let plain = |name: &str| -> String {
         let kept = name.chars().filter(|letter| letter.is_alphanumeric());
         kept.flat_map(char::to_lowercase).collect()

@@ -38,7 +38,9 @@ pub mod join;
 mod readers;
 mod recorded;
 mod recording;
+mod ros;
 mod series;
+mod series_builder;
 mod terms;
 mod wind;
 
@@ -49,7 +51,8 @@ pub use flight_name::FlightName;
 #[doc(inline)]
 pub use inspect::inspect;
 pub use readers::{
-    Format, ReadOptions, RobotFormat, RobotOptions, files, read, read_raw, robot_format,
+    Format, ReadOptions, RobotFormat, RobotOptions, files, is_bag, read, read_bag, read_raw,
+    robot_format,
 };
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
 pub use recording::{ColumnUnits, Logs, Recording, SkippedRow};

@@ -179,10 +179,28 @@ impl Selection {
         let mut wanted = self.wanted.iter().flatten();
         wanted.any(|name| *name == full || *name == column)
     }
+
+    /// Whether anything in an array or a nested message of a series is wanted; names may leave out the series.
+    #[must_use]
+    pub fn touches(&self, series: &str, part: &str) -> bool {
+        let Some(wanted) = &self.wanted else {
+            return true;
+        };
+        let full = format!("{series}.{part}");
+        let either = |name: &str, part: &str| inside(part, name) || inside(name, part);
+        let mut wanted = wanted.iter();
+        wanted.any(|name| either(name, &full) || either(name, part))
+    }
+
+    /// The names that are asked for; none for everything.
+    #[must_use]
+    pub fn wanted(&self) -> Option<&[String]> {
+        self.wanted.as_deref()
+    }
 }
 
 /// Whether `name` is `outer` or something inside it.
-fn inside(name: &str, outer: &str) -> bool {
+pub(crate) fn inside(name: &str, outer: &str) -> bool {
     let rest = name.strip_prefix(outer);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use taskscout::data::Samples;
 use taskscout_io::files::write_atomically;
-use taskscout_io::tables::{Column as TableColumn, write_csv, write_parquet};
+use taskscout_io::tables::{Column as TableColumn, write_csv, write_mcap, write_parquet};
 
 use crate::error::{Error, Result, of_store};
 use crate::state::Batch;
@@ -70,7 +70,9 @@ impl StoredStudy {
             .map_err(|error| Error::Failure(format!("the settings cannot be written: {error}")))?;
         write_atomically(folder.join("study.json"), text.as_bytes())
             .map_err(|error| Error::Failure(error.to_string()))?;
-        write_csv(folder.join("plans.csv"), &self.plan_columns())?;
+        let plans = self.plan_columns();
+        write_csv(folder.join("plans.csv"), &plans)?;
+        write_mcap(folder.join("plans.mcap"), &plans)?;
         write_csv(folder.join("history.csv"), &self.history_columns())?;
         write_csv(folder.join("batches.csv"), &self.batch_columns())?;
         let rows = folder.join("rows");

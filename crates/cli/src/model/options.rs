@@ -50,7 +50,8 @@ pub(crate) struct PredictOptions {
     /// CSV: skip lines that begin with this character [default: every line is a row]
     #[arg(long, value_name = "CHAR", value_parser = taskscout_lab::options::comment)]
     pub(crate) comment: Option<char>,
-    /// Where predictions go, a .csv or .parquet file [default: CSV on standard output]
+    /// Where predictions go, a .csv, .parquet or .mcap file; the last has the times of the inputs' column `t` or
+    /// `time` [default: CSV on standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Replace a file that is there already

@@ -39,7 +39,11 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     check_memory(&model, &inputs.values, options.json)?;
     let predictions = model.predict(&inputs.values)?;
     if let Some((out, write)) = write {
-        write(out, &model.prediction_columns(&predictions))?;
+        let mut columns = model.prediction_columns(&predictions);
+        if out.extension().is_some_and(|ending| ending == "mcap") {
+            columns.extend(inputs.time);
+        }
+        write(out, &columns)?;
         tell(&format!("note: written to {}", out.display()));
     }
     if options.json {

@@ -34,7 +34,7 @@ pub(crate) struct PendulumOptions {
     /// Steps of every task
     #[arg(long, value_name = "N")]
     pub(crate) steps: usize,
-    /// Where the table goes, a .csv or .parquet file
+    /// Where the table goes, a .csv, .parquet or .mcap file
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     /// The seed of all noise and pushes

@@ -35,6 +35,7 @@ mod error;
 mod limit;
 mod lines;
 mod matrix;
+mod mcap;
 mod names;
 mod number;
 mod parquet;
@@ -47,6 +48,7 @@ mod write;
 
 pub use error::{Error, Result};
 pub use limit::MemoryLimit;
+pub use mcap::{TIME_COLUMNS, write_mcap};
 pub use names::{distance as edit_distance, nearest as nearest_name};
 pub use number::{leading as leading_number, parse as parse_number};
 pub use read::ReadOptions;

@@ -120,7 +120,7 @@ fn push_cell(text: &mut String, cell: &str, alone: bool) {
 }
 
 /// The number of rows, if the columns are a table.
-fn check(path: &Path, columns: &[Column]) -> Result<usize> {
+pub(super) fn check(path: &Path, columns: &[Column]) -> Result<usize> {
     names::check(
         columns.iter().map(|column| &*column.name),
         &path.display().to_string(),

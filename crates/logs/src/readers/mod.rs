@@ -1,11 +1,14 @@
 //! The kinds of files that are understood, and how they are read.
 
+mod bag;
 mod dataflash;
 mod files;
 mod flights;
 mod lerobot;
+mod mcap;
 mod packed;
 mod robot;
+mod rosbag2;
 mod stream;
 mod tables;
 mod ulog;
@@ -16,6 +19,7 @@ use crate::error::Result;
 use crate::recording::Logs;
 
 pub use self::robot::{RobotFormat, RobotOptions, read_raw, robot_format};
+pub use self::rosbag2::{is_bag, read_bag};
 
 /// What to read, and how strictly.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -5,7 +5,7 @@ mod columns;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use taskscout_io::tables::{Column, ReadOptions, Table};
+use taskscout_io::tables::{Column, ReadOptions, TIME_COLUMNS, Table};
 
 use self::columns::{Found, Wanted};
 use crate::error::{Error, Result};
@@ -23,6 +23,8 @@ pub struct TableInputs {
     pub columns: Vec<String>,
     /// What a user should know of how they were found.
     pub note: Option<String>,
+    /// The column that tells the time of each row, where there is one ([`TIME_COLUMNS`]).
+    pub time: Option<Column>,
 }
 
 /// The names of what is given for each output.
@@ -65,17 +67,20 @@ impl SavedModel {
     ) -> std::result::Result<TableInputs, E> {
         let wanted = Wanted::of(self, columns)?;
         let table = read(&ReadOptions {
-            wanted: Some(&|column: &str| wanted.wants(column)),
+            wanted: Some(&|column: &str| wanted.wants(column) || TIME_COLUMNS.contains(&column)),
             comment,
             ..ReadOptions::default()
         })?;
         let Found { columns, note } = wanted.find(&table, self)?;
         let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let find = |name: &&str| table.columns().iter().find(|column| column.name == **name);
+        let time = TIME_COLUMNS.iter().find_map(find).cloned();
         let values = table.into_matrix(&names).map_err(Error::from)?;
         Ok(TableInputs {
             values,
             columns,
             note,
+            time,
         })
     }
 
