@@ -1,7 +1,7 @@
 //! `taskscout reproduce` and `taskscout run`: what they say of an experiment, and how they end.
 
 use taskscout::registry::Registry;
-use taskscout_lab::{Experiment, MEND, QUICK, run_all, run_theory};
+use taskscout_lab::{Experiment, MEND, QUICK, run_all, run_theory, run_truths};
 
 use crate::args::Asked;
 use crate::error::{CliError, Result};
@@ -15,6 +15,9 @@ pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) 
 
 /// Runs an experiment, writes its results and tells the user.
 pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
+    if asked.options.truths.is_some() {
+        return execute_truths(experiment, asked, registry);
+    }
     let finished = experiment.run(&asked.options, registry, &terminal())?;
     let print = if asked.json { print } else { show };
     let printed = print(&if asked.json {
@@ -30,6 +33,27 @@ pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry
     });
     match finished.list_failures() {
         Some(failures) => Err(CliError::Failure(failures + MEND)),
+        None => printed,
+    }
+}
+
+/// Runs an experiment on several ground truths and tells the user.
+fn execute_truths(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
+    let truths = run_truths(experiment, &asked.options, registry, &terminal())?;
+    let print = if asked.json { print } else { show };
+    let printed = print(&if asked.json {
+        truths.summary().to_owned()
+    } else {
+        let page = truths.folder().join("report.html");
+        format!(
+            "{}\n{}Report: {}\n",
+            truths.in_words(),
+            quick_line(asked),
+            page.display()
+        )
+    });
+    match truths.missing() {
+        Some(missing) => Err(CliError::Failure(missing.to_owned() + MEND)),
         None => printed,
     }
 }

@@ -44,15 +44,30 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
     assert_eq!(summary, scratch.json("all/summary.json"));
     assert_eq!(summary.get("failed"), None);
     let names: Vec<&String> = summary["experiments"].as_object().unwrap().keys().collect();
-    assert!(names.len() >= 2 && names.contains(&&"fourier".to_owned()));
+    for name in [
+        "bilinear",
+        "fourier",
+        "mlp",
+        "pendulum",
+        "drone",
+        "drone-network",
+        "theory",
+    ] {
+        assert!(names.contains(&&name.to_owned()), "{name} in {names:?}");
+    }
     assert_eq!(summary["experiments"]["drone"]["target"], target);
     assert!(!stderr(&output).contains("left out"), "{}", stderr(&output));
     let page = scratch.text("all/report.html");
+    assert!(page.contains("What of the paper is where"));
     for name in &names {
+        assert!(page.contains(&format!(">{name}</a>")), "a link to {name}");
         assert_eq!(
             summary["experiments"][name.as_str()],
             scratch.json(&format!("all/{name}/summary.json"))
         );
+        if *name == "theory" {
+            continue;
+        }
         let several = summary["experiments"][name.as_str()]
             .get("targets")
             .is_some();
@@ -61,8 +76,10 @@ fn all_runs_each_as_alone_and_survives_a_failing_one() {
             let path = format!("all/{name}/{file}");
             assert!(scratch.path(&path).exists(), "{path}");
         }
-        assert!(page.contains(&format!(">{name}</a>")), "a link to {name}");
     }
+    let network = &scratch.json("all/drone-network/settings.json")["experiment"];
+    assert_eq!(network["world"]["phi"], "mlp");
+    assert_eq!(network["learner"]["oracle"], "joint-gd");
     assert!(page.contains("How to read this report") && page.contains("A quick look"));
 
     // The very same numbers as alone.
@@ -154,7 +171,7 @@ fn all_refuses_bad_options_by_experiment_before_any_work() {
     std::fs::create_dir_all(scratch.path("all/fourier/trials")).unwrap();
     refused(
         &reproduce(&scratch, "all", "all", &[]),
-        &["fourier holds a run"],
+        &["fourier holds the run of a single experiment"],
     );
     assert!(!scratch.path("all/bilinear").exists());
 }

@@ -27,7 +27,20 @@ fn theory_writes_its_tables_and_can_be_replaced() {
     );
     let page = scratch.text("out/report.html");
     assert!(page.contains("The risk law beside measurements"));
-    for figure in ["designs.svg", "kappa.svg", "risk.svg"] {
+    let lists = summary["lists"].as_array().unwrap();
+    for row in lists {
+        let value = |name: &str| row[name].as_f64().unwrap();
+        assert!(
+            value("ball") < value("l1") && value("l1") <= value("l2"),
+            "{row}"
+        );
+    }
+    assert!(
+        scratch
+            .text("out/lists.csv")
+            .starts_with("matrix_seed,tasks,l1")
+    );
+    for figure in ["designs.svg", "kappa.svg", "lists.svg", "risk.svg"] {
         assert!(scratch.text(&format!("out/{figure}")).starts_with("<svg"));
     }
     let again = "reproduce theory --quick --seed 5 --out out";

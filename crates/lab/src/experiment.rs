@@ -6,7 +6,7 @@ use taskscout::registry::Registry;
 use taskscout_report::{ExperimentReport, FailedTrial, terminal_table};
 
 use crate::config::{self, ExperimentConfig};
-use crate::error::Result;
+use crate::error::{LabError, Result};
 use crate::folder::{Reserved, RunFolder};
 use crate::names::BuiltIn;
 use crate::options::ExperimentOptions;
@@ -47,6 +47,11 @@ impl Experiment {
         &self.config.name
     }
 
+    /// What it is, to be run otherwise.
+    pub(crate) fn into_config(self) -> ExperimentConfig {
+        self.config
+    }
+
     /// Checks it without running it; what a file leaves to the options, they may leave out.
     ///
     /// # Errors
@@ -79,6 +84,12 @@ impl Experiment {
         registry: &Registry,
         watch: &Watcher,
     ) -> Result<Finished> {
+        if options.truths.is_some() {
+            return Err(LabError::Input(
+                "several ground truths are several runs: use run_truths, or leave out --truths"
+                    .into(),
+            ));
+        }
         let config = self.config;
         let reserved = Reserved::new(out_folder(&config.name, options), watch)?;
         let prepared = prepare(config, options, registry, watch)?;

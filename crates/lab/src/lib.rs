@@ -27,7 +27,6 @@
 // Whoever watches is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod all;
 mod config;
 pub mod error;
 mod experiment;
@@ -54,11 +53,11 @@ mod strategy_run;
 #[cfg(test)]
 mod tests;
 pub mod theory;
+mod together;
 mod trial;
 mod trials;
 pub mod watch;
 
-pub use all::{Together, run_all};
 pub use config::{MOST_SEEDS, Places, in_file};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
@@ -68,5 +67,6 @@ pub use names::{
 pub use options::{ExperimentOptions, LogOptions};
 pub use publish::QUICK;
 pub use theory::{TheoryReport, run_theory};
+pub use together::{MOST_TRUTHS, OverTruths, Together, run_all, run_truths};
 pub use trials::MEND;
 pub use watch::{Watch, Watcher};

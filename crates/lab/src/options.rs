@@ -13,6 +13,8 @@ use crate::names::{LogFeatures, OracleChoice, Published, ScheduleName, TaskFeatu
 /// What a run is told beside the experiment's file; what is given replaces what the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExperimentOptions {
+    /// What results are called, if not as the file says.
+    pub name: Option<String>,
     /// Number of seeds.
     pub seeds: Option<u64>,
     /// The first seed.
@@ -35,6 +37,9 @@ pub struct ExperimentOptions {
     pub n_target: Option<usize>,
     /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run.
     pub matrix_seed: Option<u64>,
+    /// Synthetic worlds: so many ground truths, from `matrix_seed` on, each with all seeds
+    /// ([`run_truths`](crate::run_truths)).
+    pub truths: Option<u64>,
     /// Synthetic worlds: how many targets there are, with names; if not given, one without a name.
     pub targets: Option<usize>,
     /// Synthetic worlds with `targets`: how many directions their embeddings span.

@@ -13,7 +13,7 @@ use crate::folder::RunFolder;
 use crate::known_truth;
 use crate::options::ExperimentOptions;
 use crate::plan_report;
-use crate::prepare::Prepared;
+use crate::prepare::{Prepared, chooses_from_list};
 use crate::record::TrialRecord;
 
 /// What a reader of a quick run's figures must know.
@@ -92,6 +92,7 @@ fn add_notes(
     if options.quick {
         report.notes.push(QUICK.into());
     }
+    report.notes.extend(listed(prepared));
     if let Some(note) = misfit(records) {
         prepared.watch.note(&format!("warning: {note}"));
         report.summary.misfit = Some(note.clone());
@@ -217,6 +218,23 @@ fn lost_rounds(prepared: &Prepared, rows: &[ResultRow]) -> Vec<String> {
         .filter(|(_, missing, _)| *missing > 0)
         .map(say)
         .collect()
+}
+
+/// Which strategies choose from a list where the others choose from the whole space.
+fn listed(prepared: &Prepared) -> Option<String> {
+    let runs = prepared.config.strategies.iter();
+    let names: Vec<String> = runs
+        .filter(|run| chooses_from_list(prepared, run))
+        .map(ToString::to_string)
+        .collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The task space is continuous: {} chose from a list of {} of its tasks, drawn anew for each seed, the \
+             other strategies from all of it.",
+            names.join(" and "),
+            prepared.config.learner.list()
+        )
+    })
 }
 
 /// That the schedule asks for more than there is, where strategies had to end with less.

@@ -79,6 +79,7 @@ mod task_path;
 mod task_use;
 #[cfg(test)]
 mod testing;
+pub mod truths;
 
 pub use additions::{Drawing, ReportFigure, ReportTable};
 pub use combined::CombinedSummary;
@@ -88,7 +89,9 @@ pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
 pub use floor::{Floor, with_floor};
 pub use format::percent;
-pub use html::{ExperimentReport, combined_report, html_opening, html_page, html_report};
+pub use html::{
+    ExperimentReport, combined_report, combined_report_about, html_opening, html_page, html_report,
+};
 pub use judged::Judged;
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;
@@ -108,3 +111,4 @@ pub use taskscout_plot::{
     Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
     Reference, Series, SeriesPoint, Theme, YAxis,
 };
+pub use truths::budget_ratio_over_truths;

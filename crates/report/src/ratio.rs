@@ -22,9 +22,9 @@ use crate::rows::ResultRow;
 /// The strategy that budgets are compared with.
 pub const REFERENCE: &str = "passive";
 
-const RESAMPLES: usize = 1_000;
+pub(crate) const RESAMPLES: usize = 1_000;
 const TAIL: f64 = 0.05;
-const START: u64 = 0x7461_736b_7363_6f75;
+pub(crate) const START: u64 = 0x7461_736b_7363_6f75;
 
 /// The share of the passive budget that a strategy needs, with a 90 % bootstrap interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -195,7 +195,7 @@ impl Target {
     }
 }
 
-fn finite(value: f64) -> Option<f64> {
+pub(crate) fn finite(value: f64) -> Option<f64> {
     Some(value).filter(|value| value.is_finite())
 }
 
@@ -205,7 +205,7 @@ fn bootstrap(reference: &Cells, own: &Cells) -> Option<(f64, f64)> {
         return None;
     }
     let mut generator = SplitMix64(START);
-    let mut ratios: Vec<f64> = (0..RESAMPLES)
+    let ratios: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
             let draw = (0..pairs.len()).map(|_| pairs[generator.below(pairs.len())]);
             let (theirs, ours): (Vec<usize>, Vec<usize>) = draw.unzip();
@@ -215,13 +215,18 @@ fn bootstrap(reference: &Cells, own: &Cells) -> Option<(f64, f64)> {
                 .unwrap_or(f64::INFINITY)
         })
         .collect();
+    Some(percentiles(ratios))
+}
+
+/// The 5th and 95th percentiles of resampled ratios, of which there is at least one.
+pub(crate) fn percentiles(mut ratios: Vec<f64>) -> (f64, f64) {
     ratios.sort_by(f64::total_cmp);
-    let at = |share: f64| ratios[((share * RESAMPLES as f64).ceil() as usize).max(1) - 1];
-    Some((at(TAIL), at(1.0 - TAIL)))
+    let at = |share: f64| ratios[((share * ratios.len() as f64).ceil() as usize).max(1) - 1];
+    (at(TAIL), at(1.0 - TAIL))
 }
 
 /// Index pairs of the seeds that both have.
-fn shared_seeds(reference: &Cells, own: &Cells) -> Vec<(usize, usize)> {
+pub(crate) fn shared_seeds(reference: &Cells, own: &Cells) -> Vec<(usize, usize)> {
     let pairs = reference.seeds.iter().enumerate().filter_map(|(i, seed)| {
         let j = own.seeds.binary_search(seed).ok()?;
         Some((i, j))
@@ -230,7 +235,7 @@ fn shared_seeds(reference: &Cells, own: &Cells) -> Vec<(usize, usize)> {
 }
 
 /// Steele, Lea and Flood's generator: tiny, fast and good enough to resample seeds.
-struct SplitMix64(u64);
+pub(crate) struct SplitMix64(pub(crate) u64);
 
 impl SplitMix64 {
     fn next(&mut self) -> u64 {
@@ -242,7 +247,7 @@ impl SplitMix64 {
     }
 
     /// A number below `n`, by multiplication.
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.next()) * n as u128) >> 64) as usize
     }
 }

@@ -301,6 +301,12 @@ impl TargetSettings {
                 )));
             }
         }
+        if self.members.is_empty() && self.probabilities.is_some() {
+            return Err(Error::Input(format!(
+                "target `{}` has probabilities, but no members: give the parameters of its members, or leave them out",
+                self.name
+            )));
+        }
         let mut target = match (&self.parameters, self.members.is_empty()) {
             (None, true) => Target::unknown(&self.name),
             (Some(parameters), true) => Target::known(&self.name, parameters.clone()),
@@ -515,6 +521,15 @@ mod tests {
             (second_moment[0][1] - 1.0 / 3.0).abs() < 1e-12
                 && (second_moment[1][1] - 4.0 / 9.0).abs() < 1e-12
         );
+        let none = season.replace("[[2.0], [10.0]]", "[]");
+        let refused = toml::from_str::<Settings>(&format!("{WIND}{ROWS}{none}")).unwrap_err();
+        assert!(
+            refused.to_string().contains("`members` is empty"),
+            "{refused}"
+        );
+        let none = season.replace("members = [[2.0], [10.0]]\n", "");
+        let refused = built(&format!("{WIND}{ROWS}{none}")).unwrap_err();
+        assert!(refused.to_string().contains("but no members"), "{refused}");
         let odd = season.replace("0.75", "0.5");
         let refused = built(&format!("{WIND}{ROWS}{odd}"))
             .unwrap_err()

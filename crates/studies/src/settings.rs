@@ -152,7 +152,7 @@ pub struct TargetSettings {
     #[serde(default)]
     pub parameters: Option<Vec<f64>>,
     /// The parameters of its members, if it is a distribution over tasks.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "at_least_one")]
     pub members: Vec<Vec<f64>>,
     /// How likely each member is; all alike if not given.
     #[serde(default)]
@@ -160,6 +160,19 @@ pub struct TargetSettings {
     /// How much it matters beside others.
     #[serde(default)]
     pub weight: Option<f64>,
+}
+
+/// Members of a distribution: without any there is nothing to serve.
+fn at_least_one<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Vec<Vec<f64>>, D::Error> {
+    let members = Vec::<Vec<f64>>::deserialize(deserializer)?;
+    match members.is_empty() {
+        true => Err(serde::de::Error::custom(
+            "`members` is empty: a distribution needs the parameters of at least one task; leave it out if nothing is known of the target",
+        )),
+        false => Ok(members),
+    }
 }
 
 /// `[collection]`.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use taskscout_lab::{
-    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, OracleChoice, OracleName, Published,
-    ScheduleName, TaskFeaturesName,
+    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, MOST_TRUTHS, OracleChoice, OracleName,
+    Published, ScheduleName, TaskFeaturesName,
 };
 
 use crate::data::options::LogArgs;
@@ -27,7 +27,7 @@ pub(crate) enum Reproduce {
     Drone(Box<DroneArgs>),
     /// The paper's theory: designs beside its bounds, and the risk law beside measurements
     Theory(TheoryArgs),
-    /// All of these but theory, one after the other, with one report
+    /// All figures and tables of the paper, one experiment after the other, with one report
     All(Box<AnyArgs>),
 }
 
@@ -195,6 +195,9 @@ pub(crate) struct SyntheticArgs {
     /// The seed of the ground truth, which is the same for all seeds of a run
     #[arg(long, value_name = "M")]
     matrix_seed: Option<u64>,
+    /// Run on so many ground truths, from --matrix-seed on, each with all seeds, and sum up over all of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_TRUTHS))]
+    truths: Option<u64>,
     #[command(flatten)]
     targets: SyntheticTargets,
     /// One study with one budget for all targets, instead of one for each
@@ -208,6 +211,7 @@ impl SyntheticArgs {
     fn asked(&self) -> Asked {
         let mut asked = self.common.asked();
         asked.options.matrix_seed = self.matrix_seed;
+        asked.options.truths = self.truths;
         asked.options.joint_targets = self.joint_targets;
         self.targets.give(&mut asked.options);
         asked
@@ -306,6 +310,9 @@ pub(crate) struct AnyArgs {
     /// Synthetic worlds: the seed of the ground truth
     #[arg(long, value_name = "M", help_heading = "Options of some worlds only")]
     matrix_seed: Option<u64>,
+    /// Synthetic worlds: so many ground truths, from --matrix-seed on, each with all seeds
+    #[arg(long, value_name = "N", help_heading = "Options of some worlds only", value_parser = clap::value_parser!(u64).range(1..=MOST_TRUTHS))]
+    truths: Option<u64>,
     #[command(flatten, next_help_heading = "Where the world has it")]
     targets: SyntheticTargets,
     /// Logs: their folder
@@ -339,6 +346,7 @@ impl AnyArgs {
     pub(crate) fn asked(&self) -> Asked {
         let mut asked = self.common.asked();
         asked.options.matrix_seed = self.matrix_seed;
+        asked.options.truths = self.truths;
         self.targets.give(&mut asked.options);
         asked.options.data.clone_from(&self.data);
         asked.options.phi = self.phi;

@@ -34,6 +34,7 @@ mod ball;
 mod boxed;
 mod constrained;
 mod corners;
+mod discretise;
 mod exhaustive;
 mod feasible;
 mod form;

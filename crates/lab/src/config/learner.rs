@@ -61,6 +61,9 @@ pub(crate) struct LearnerConfig {
     /// Which of several targets designs serve.
     #[serde(skip_serializing_if = "is_default")]
     pub(crate) serve: Serve,
+    /// Tasks of the list that stands for a continuous space where a strategy chooses from a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) list: Option<usize>,
     /// Look for the hidden target among the source tasks; if not given, with all oracles but
     /// `joint-gd`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +90,11 @@ pub(crate) struct OracleSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     mllam: Option<Mllam>,
 }
+
+/// Tasks of the list that stands for a continuous space, if nobody says otherwise.
+const LISTED: usize = 2000;
+/// Most of them.
+const MOST_LISTED: usize = 1_000_000;
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -121,6 +129,18 @@ impl LearnerConfig {
             Some(OracleName::JointGd) if !plain_parameters => Exploit::Nearest,
             _ => Exploit::Auto,
         })
+    }
+
+    /// Tasks of the list that stands for a continuous space.
+    pub(crate) fn list(&self) -> usize {
+        self.list.unwrap_or(LISTED)
+    }
+
+    /// What is wrong with the list, if anything is.
+    pub(super) fn list_problem(&self) -> Option<String> {
+        let bad = |tasks: &usize| !(1..=MOST_LISTED).contains(tasks);
+        let tasks = self.list.filter(bad)?;
+        Some(format!("is {tasks}: give 1 to {MOST_LISTED} tasks"))
     }
 
     /// The strategy that goes by a name: with partial pooling, `aware` samples tasks that are related to the targets.
@@ -166,6 +186,7 @@ impl Default for LearnerConfig {
             saving: Saving::default(),
             given: Given::default(),
             serve: Serve::default(),
+            list: None,
             identify: None,
             with: BTreeMap::new(),
         }

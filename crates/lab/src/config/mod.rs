@@ -170,9 +170,14 @@ impl ExperimentConfig {
         self.schedule.check()?;
         let of_file = self.choice();
         self.scale_budgets(options)?;
+        self.name = options.name.clone().unwrap_or(self.name);
         self.seeds = options.seeds.unwrap_or(self.seeds);
         self.seed = options.seed.unwrap_or(self.seed);
-        self.target.samples = options.n_target.unwrap_or(self.target.samples);
+        if let Some(samples) = options.n_target.filter(|&n| n != self.target.samples) {
+            self.target.samples = samples;
+            // Published figures are for the file's own number.
+            self.paper = Paper::default();
+        }
         if let Some(names) = &options.strategies {
             let parsed = names
                 .iter()
@@ -264,6 +269,9 @@ impl ExperimentConfig {
             .is_some_and(|lambda| !(lambda > 0.0 && lambda.is_finite()))
         {
             return bad("learner.lambda", "must be positive and finite".into());
+        }
+        if let Some(problem) = self.learner.list_problem() {
+            return bad("learner.list", problem);
         }
         if self.learner.oracle == OracleName::JointGd && self.learner.k.is_none() {
             let missing = match options.oracle {

@@ -73,11 +73,15 @@ impl ExperimentConfig {
     ) -> Result<Vec<String>> {
         let in_use = self.choice();
         check_oracle("learner.oracle", &in_use.oracle, registry)?;
-        if in_use.network && in_use.oracle != OracleName::Pooled {
+        let learns_network = matches!(
+            in_use.oracle.built_in(),
+            Some(OracleName::Pooled | OracleName::JointGd)
+        );
+        if in_use.network && !learns_network {
             return Err(LabError::setting(
                 "world.phi",
                 format!(
-                    "is mlp, a network that only the oracle pooled can learn, but the oracle is {}: use --oracle pooled, or use --phi linear (with --oracle neural if you want a network)",
+                    "is mlp, a network that only the oracles pooled and joint-gd can learn, but the oracle is {}: use --oracle pooled, or use --phi linear (with --oracle neural if you want a network)",
                     in_use.oracle.name()
                 ),
             ));

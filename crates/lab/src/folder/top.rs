@@ -15,6 +15,16 @@ pub(crate) struct TopFolder {
 }
 
 impl TopFolder {
+    /// Refuses somebody else's folder. Changes nothing.
+    pub(crate) fn check(
+        path: &Path,
+        names: &[&str],
+        options: &ExperimentOptions,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        examine(path, names, options, watch).map(|_| ())
+    }
+
     /// Opens a folder for a report whose files have these names, and refuses somebody else's.
     pub(crate) fn open(
         path: &Path,
@@ -22,23 +32,7 @@ impl TopFolder {
         options: &ExperimentOptions,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let refuse = |problem: &str| Err(LabError::Input(format!("{} {problem}", path.display())));
-        if RunFolder::holds_results(path) {
-            return refuse("holds the run of a single experiment: give another --out");
-        }
-        let known_lock = Lock::of_known(path, watch)?;
-        let there = names.iter().any(|file| path.join(file).exists());
-        let known = Manifest::read(path)?;
-        if there && !options.force && !options.resume {
-            return refuse(
-                "holds a report already: give --resume to go on with its runs, --force to replace them, or another --out",
-            );
-        }
-        if there && known.is_none() {
-            return refuse(
-                "holds a report, but no manifest.json that lists it as a run's own: move it away, or give another --out",
-            );
-        }
+        let (known, known_lock) = examine(path, names, options, watch)?;
         std::fs::create_dir_all(path).map_err(|error| {
             LabError::Input(format!(
                 "cannot create {}: {error}; give another --out",
@@ -59,4 +53,31 @@ impl TopFolder {
         manifest.write(path)?;
         Ok(Self { _lock: lock })
     }
+}
+
+/// What is known of a folder that may be used, and its lock if it has one.
+fn examine(
+    path: &Path,
+    names: &[&str],
+    options: &ExperimentOptions,
+    watch: &dyn Watch,
+) -> Result<(Option<Manifest>, Option<Lock>)> {
+    let refuse = |problem: &str| Err(LabError::Input(format!("{} {problem}", path.display())));
+    if RunFolder::holds_results(path) {
+        return refuse("holds the run of a single experiment: give another --out");
+    }
+    let lock = Lock::of_known(path, watch)?;
+    let there = names.iter().any(|file| path.join(file).exists());
+    let known = Manifest::read(path)?;
+    if there && !options.force && !options.resume {
+        return refuse(
+            "holds a report already: give --resume to go on with its runs, --force to replace them, or another --out",
+        );
+    }
+    if there && known.is_none() {
+        return refuse(
+            "holds a report, but no manifest.json that lists it as a run's own: move it away, or give another --out",
+        );
+    }
+    Ok((known, lock))
 }

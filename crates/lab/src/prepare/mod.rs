@@ -7,7 +7,7 @@ mod study_config;
 use taskscout::features::FeatureMap;
 use taskscout::registry::Registry;
 
-pub(crate) use study_config::study_config;
+pub(crate) use study_config::{chooses_from_list, study_config};
 
 use crate::config::ExperimentConfig;
 use crate::error::{LabError, Result};

@@ -1,5 +1,6 @@
 //! Which training oracle an experiment uses.
 
+use taskscout::features::Features as _;
 use taskscout::study::Oracle;
 use taskscout::train::{JointRidge, PaperTrainer};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
@@ -43,7 +44,7 @@ fn built_in(
             training: learner.neural.clone(),
         }
         .oracle()?,
-        OracleName::JointGd => joint_gd(learner).oracle()?,
+        OracleName::JointGd => joint_gd(learner, scenario).oracle()?,
         OracleName::Pooled if scenario.wants_network => {
             let network = NeuralConfig {
                 network: Some(learner.network.clone().unwrap_or_default()),
@@ -56,10 +57,14 @@ fn built_in(
     })
 }
 
-/// Descent as published: Adam for a matrix, plain gradient steps for a network.
-fn joint_gd(learner: &LearnerConfig) -> JointGd {
+/// Descent as published: Adam for a matrix, plain gradient steps for a network. A network that the world asks for and nobody
+/// describes has one hidden layer, as wide as the inputs.
+fn joint_gd(learner: &LearnerConfig, scenario: &Scenario) -> JointGd {
+    let hidden = scenario
+        .wants_network
+        .then(|| scenario.input_features.input_dim());
     let network = learner.network.clone().unwrap_or(MlpShape {
-        hidden: Vec::new(),
+        hidden: hidden.into_iter().collect(),
         bias: false,
         ..MlpShape::default()
     });

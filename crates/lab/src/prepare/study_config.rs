@@ -1,12 +1,23 @@
 //! The study that a strategy of an experiment runs as.
 
 use taskscout::features::Features as _;
+use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Collection, StudyConfig};
 use taskscout::target::Target;
 
 use super::{Prepared, oracle};
 use crate::strategy_run::StrategyRun;
+
+/// Tells the draw of a list from the draws of rounds.
+const LIST: u64 = 1;
+
+/// Whether a strategy chooses from a list although the world's tasks are none.
+pub(crate) fn chooses_from_list(prepared: &Prepared, run: &StrategyRun) -> bool {
+    let by_relevance = |kind| matches!(kind, StrategyKind::DiscreteL1 | StrategyKind::DiscreteL2);
+    let listed = matches!(run, StrategyRun::BuiltIn { kind, .. } if by_relevance(*kind));
+    listed && prepared.scenario.space.count().is_none()
+}
 
 /// The study that a strategy runs as, for some of the world's targets.
 pub(crate) fn study_config(
@@ -30,8 +41,14 @@ pub(crate) fn study_config(
         // A registered one plans in its place.
         StrategyRun::Own(_) => (StrategyKind::Passive, false),
     };
+    let mut space = scenario.space_for(targets.clone())?;
+    if chooses_from_list(prepared, run) {
+        // A list of its own for each seed, so that no result hangs on a lucky one.
+        let mut rng = derive(seed, Purpose::Plan, &[0, LIST]);
+        space = space.discretised(learner.list(), &mut rng)?;
+    }
     Ok(StudyConfig {
-        space: scenario.space_for(targets.clone())?,
+        space,
         task_features: scenario.task_features.clone(),
         input_features: scenario.input_features.clone(),
         outputs: scenario.outputs,

@@ -52,6 +52,11 @@ pub(crate) trait WorldSettings {
         false
     }
 
+    /// What draws the truth, where one is drawn.
+    fn matrix_seed(&self) -> Option<u64> {
+        None
+    }
+
     /// The memory that the world takes, where that can be said before it is made.
     fn need(&self) -> Need {
         Need::default()
@@ -158,6 +163,11 @@ impl WorldConfig {
     /// Whether a network is asked for beside the features.
     pub(crate) fn wants_network(&self) -> bool {
         self.settings().wants_network()
+    }
+
+    /// What draws the truth, where one is drawn.
+    pub(crate) fn matrix_seed(&self) -> Option<u64> {
+        self.settings().matrix_seed()
     }
 
     /// The memory that the world takes.

@@ -7,6 +7,7 @@ use crate::options::{ExperimentOptions, LogOptions};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorldOption {
     MatrixSeed,
+    Truths,
     Targets,
     KStar,
     Target,
@@ -20,8 +21,9 @@ pub(crate) enum WorldOption {
 }
 
 impl WorldOption {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::MatrixSeed,
+        Self::Truths,
         Self::Targets,
         Self::KStar,
         Self::Target,
@@ -37,6 +39,7 @@ impl WorldOption {
     fn name(self) -> &'static str {
         match self {
             Self::MatrixSeed => "--matrix-seed",
+            Self::Truths => "--truths",
             Self::Targets => "--targets",
             Self::KStar => "--k-star",
             Self::Target => "--target",
@@ -54,6 +57,7 @@ impl WorldOption {
     pub(crate) fn is_given(self, options: &ExperimentOptions) -> bool {
         match self {
             Self::MatrixSeed => options.matrix_seed.is_some(),
+            Self::Truths => options.truths.is_some(),
             Self::Targets => options.targets.is_some(),
             Self::KStar => options.k_star.is_some(),
             Self::Target => !options.target.is_empty(),
@@ -71,6 +75,7 @@ impl WorldOption {
     pub(crate) fn remove(self, options: &mut ExperimentOptions) {
         match self {
             Self::MatrixSeed => options.matrix_seed = None,
+            Self::Truths => options.truths = None,
             Self::Targets => options.targets = None,
             Self::KStar => options.k_star = None,
             Self::Target => options.target.clear(),
@@ -93,7 +98,9 @@ impl WorldOption {
     /// What to say where the world has no such option.
     pub(crate) fn refusal(self) -> LabError {
         let whose = match self {
-            Self::MatrixSeed | Self::Targets => "synthetic worlds (bilinear, fourier, mlp)",
+            Self::MatrixSeed | Self::Truths | Self::Targets => {
+                "synthetic worlds (bilinear, fourier, mlp)"
+            }
             Self::KStar | Self::Distribution => "synthetic worlds with --targets",
             Self::Target | Self::TaskFeatures => "the experiments pendulum and drone",
             Self::JointTargets => {

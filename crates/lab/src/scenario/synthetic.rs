@@ -66,12 +66,16 @@ pub(crate) struct Settings {
 impl WorldSettings for Settings {
     fn has(&self, option: WorldOption) -> bool {
         match option {
-            WorldOption::MatrixSeed | WorldOption::Targets => true,
+            WorldOption::MatrixSeed | WorldOption::Truths | WorldOption::Targets => true,
             WorldOption::KStar | WorldOption::JointTargets | WorldOption::Distribution => {
                 self.targets.is_some()
             }
             _ => false,
         }
+    }
+
+    fn matrix_seed(&self) -> Option<u64> {
+        Some(self.matrix_seed)
     }
 
     fn take_targets(&mut self, options: &ExperimentOptions) {

@@ -2,6 +2,8 @@
 
 mod designs;
 mod linear_algebra;
+mod list_page;
+mod lists;
 mod page;
 mod risk;
 
@@ -22,14 +24,17 @@ use crate::options::ExperimentOptions;
 use crate::publish::pretty;
 use crate::watch::Watcher;
 use designs::{BasisRow, DesignRow};
+use lists::ListRow;
 use risk::{RiskRow, Spread};
 
 /// Names the experiment and its default folder.
 const NAME: &str = "theory";
 /// What the run writes.
-const FILES: [&str; 7] = [
+const FILES: [&str; 9] = [
     "measurements.csv",
     "designs.csv",
+    "lists.csv",
+    "lists.svg",
     "summary.json",
     "report.html",
     "designs.svg",
@@ -74,6 +79,7 @@ impl TheoryReport {
 struct Findings {
     designs: Vec<DesignRow>,
     bases: Vec<BasisRow>,
+    lists: Vec<ListRow>,
     risks: Vec<RiskRow>,
 }
 
@@ -83,6 +89,19 @@ struct Findings {
 /// # Errors
 /// A folder that cannot be used, or a computation that fails.
 pub fn run_theory(options: &ExperimentOptions, watch: &Watcher) -> Result<TheoryReport> {
+    theory_report(options, watch).map(|(theory, _)| theory)
+}
+
+/// Refuses a folder that holds something else. Changes nothing.
+pub(crate) fn check_theory(options: &ExperimentOptions, watch: &Watcher) -> Result<()> {
+    TopFolder::check(&out_folder(NAME, options), &FILES, options, watch.as_ref())
+}
+
+/// The same as [`run_theory`], with the report that its page is made from.
+pub(crate) fn theory_report(
+    options: &ExperimentOptions,
+    watch: &Watcher,
+) -> Result<(TheoryReport, ExperimentReport)> {
     let folder = out_folder(NAME, options);
     let top = TopFolder::open(&folder, &FILES, options, watch.as_ref())?;
     let first = options.matrix_seed.unwrap_or(0);
@@ -103,7 +122,7 @@ pub fn run_theory(options: &ExperimentOptions, watch: &Watcher) -> Result<Theory
     )?;
     let report = page::report(&findings)?;
     write(&folder, &findings, &report)?;
-    Ok(TheoryReport {
+    let theory = TheoryReport {
         summary: pretty(&report.summary)?,
         words: format!(
             "{}\n{}",
@@ -112,7 +131,8 @@ pub fn run_theory(options: &ExperimentOptions, watch: &Watcher) -> Result<Theory
         ),
         folder,
         _top: top,
-    })
+    };
+    Ok((theory, report))
 }
 
 fn find(matrix_seeds: &[u64], seeds: &[u64], sizes: &[usize], watch: &Watcher) -> Result<Findings> {
@@ -120,10 +140,11 @@ fn find(matrix_seeds: &[u64], seeds: &[u64], sizes: &[usize], watch: &Watcher) -
         .iter()
         .map(|&seed| Ok((seed, world(seed)?)))
         .collect::<Result<_>>()?;
-    let (mut all, mut bases) = (Vec::new(), Vec::new());
+    let (mut all, mut bases, mut lists) = (Vec::new(), Vec::new(), Vec::new());
     for (seed, world) in &worlds {
         all.extend(designs::sweep(*seed, world.source_map())?);
         bases.push(designs::bases(*seed, world.source_map())?);
+        lists.extend(lists::sweep(*seed, world.source_map())?);
     }
     let mut jobs = Vec::new();
     for (matrix_seed, world) in &worlds {
@@ -143,6 +164,7 @@ fn find(matrix_seeds: &[u64], seeds: &[u64], sizes: &[usize], watch: &Watcher) -
     Ok(Findings {
         designs: all,
         bases,
+        lists,
         risks: risks?.concat(),
     })
 }
@@ -207,6 +229,7 @@ fn write(folder: &Path, findings: &Findings, report: &ExperimentReport) -> Resul
         "designs.csv",
         page::designs_table(&findings.designs).as_bytes(),
     )?;
+    keep("lists.csv", list_page::file(&findings.lists).as_bytes())?;
     keep("summary.json", pretty(&report.summary)?.as_bytes())?;
     for figure in &report.figures {
         let picture = figure.to_svg(Theme::Standalone, &figure.name);

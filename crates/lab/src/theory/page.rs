@@ -8,13 +8,13 @@ use taskscout_report::{
 
 use super::designs::DesignRow;
 use super::risk::{RiskRow, Spread};
-use super::{Findings, result_rows, settings};
+use super::{Findings, list_page, result_rows, settings};
 use crate::error::{LabError, Result};
 
 /// A list of points, mean by mean.
 type Points = Vec<(f64, f64)>;
 
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (total, count) = values.fold((0.0, 0.0), |(total, count), value| {
         (total + value, count + 1.0)
     });
@@ -31,16 +31,19 @@ pub(super) fn report(findings: &Findings) -> Result<ExperimentReport> {
         .summary
         .with("risk_law", law(&findings.risks))
         .with("designs", json!(by_k_star(findings)))
-        .with("eigenbasis", json!(findings.bases));
+        .with("eigenbasis", json!(findings.bases))
+        .with("lists", list_page::values(&findings.lists));
     report.tables.push(design_table(findings));
     report.tables.push(law_table(findings));
     report.tables.push(basis_table(findings));
+    report.tables.push(list_page::table(&findings.lists));
     report
         .figures
         .push(design_figure(findings, "k_star", "designs"));
     report
         .figures
         .push(design_figure(findings, "kappa", "kappa"));
+    report.figures.push(list_page::figure(&findings.lists));
     report.figures.push(law_figure(findings));
     Ok(report)
 }
@@ -134,10 +137,12 @@ pub(super) fn words(findings: &Findings) -> String {
     for row in law_rows(findings) {
         lines.push(aligned(&row));
     }
+    lines.push(String::new());
+    lines.extend(list_page::words(&findings.lists));
     lines.join("\n") + "\n"
 }
 
-fn aligned(cells: &[String]) -> String {
+pub(super) fn aligned(cells: &[String]) -> String {
     let padded: Vec<String> = cells.iter().map(|cell| format!("{cell:>10}")).collect();
     padded.join("  ")
 }
@@ -299,7 +304,7 @@ fn law_figure(findings: &Findings) -> ReportFigure {
     }
 }
 
-fn tall(mut figure: PanelFigure) -> PanelFigure {
+pub(super) fn tall(mut figure: PanelFigure) -> PanelFigure {
     figure.panel_height = 380.0;
     figure
 }

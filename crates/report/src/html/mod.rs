@@ -105,11 +105,21 @@ pub fn html_report(reports: &[ExperimentReport]) -> String {
 /// The same, naming at its top the experiments that have no result to report on.
 #[must_use]
 pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]) -> String {
+    combined_report_about(reports, failed, &[])
+}
+
+/// The same with a table of contents: what each experiment, by its title, shows in words.
+#[must_use]
+pub fn combined_report_about(
+    reports: &[ExperimentReport],
+    failed: &[FailedExperiment],
+    shows: &[(String, String)],
+) -> String {
     let (title, body) = match (reports, failed) {
         ([one], []) => (one.title.clone(), experiment(one, 0, Level(1))),
         (several, failed) => {
             let title = format!("{} experiments", several.len() + failed.len());
-            let mut body = overview::head(&title, several, failed);
+            let mut body = overview::head(&title, several, failed, shows);
             for (index, report) in several.iter().enumerate() {
                 body += &experiment(report, index, Level(2));
             }

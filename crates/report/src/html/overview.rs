@@ -12,11 +12,36 @@ pub(super) fn head(
     title: &str,
     reports: &[ExperimentReport],
     failed: &[FailedExperiment],
+    shows: &[(String, String)],
 ) -> String {
     let mut out = heading(Level(1), title, "top");
     out += &links(reports);
+    out += &contents(reports, shows);
     out += &parts::notes(&warnings(reports, failed));
     out + &table(reports)
+}
+
+/// What each experiment shows, with the way to it.
+fn contents(reports: &[ExperimentReport], shows: &[(String, String)]) -> String {
+    if shows.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from(
+        "<div class=\"scroll\"><table class=\"overview\">\n<caption>What of the paper is where.</caption>\n<thead>\n\
+         <tr><th scope=\"col\">experiment</th><th scope=\"col\" class=\"words\">shows</th></tr>\n</thead>\n<tbody>\n",
+    );
+    for (title, text) in shows {
+        let place = reports.iter().position(|report| report.title == *title);
+        let name = place.map_or_else(
+            || escape(title),
+            |index| link(&format!("experiment-{index}"), title),
+        );
+        out += &format!(
+            "<tr><th scope=\"row\">{name}</th><td class=\"words\">{}</td></tr>\n",
+            escape(text)
+        );
+    }
+    out + "</tbody>\n</table></div>\n"
 }
 
 fn links(reports: &[ExperimentReport]) -> String {
@@ -200,6 +225,24 @@ mod tests {
         );
         assert_eq!(cells(aware[1])[2], "–", "nothing was published there");
         assert_eq!(page.matches("reference").count(), 2);
+    }
+
+    #[test]
+    fn contents_say_what_is_where() {
+        let one = report(rows(), json!({}));
+        let shows = [
+            (one.title.clone(), "the <first> table".to_owned()),
+            ("gone".to_owned(), "nothing".to_owned()),
+        ];
+        let page = super::super::combined_report_about(&[one.clone(), one], &[], &shows);
+        assert_balanced(&page);
+        for text in [
+            "href=\"#experiment-0\"",
+            "the &lt;first&gt; table",
+            ">gone<",
+        ] {
+            assert!(page.contains(text), "{text}");
+        }
     }
 
     #[test]

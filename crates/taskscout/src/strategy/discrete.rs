@@ -90,7 +90,7 @@ impl Strategy for ByRelevance {
 pub(crate) fn not_finite() -> Error {
     Error::setting(
         "strategy",
-        "samples by relevance, which needs a finite task space: use `aware` for this one",
+        "samples by relevance, which needs a finite task space: use `aware` for this one, or a list of its tasks (`Space::discretised`)",
     )
 }
 

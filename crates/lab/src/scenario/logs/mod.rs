@@ -95,7 +95,7 @@ fn effective_rows() -> f64 {
 
 impl WorldSettings for Settings {
     fn has(&self, option: WorldOption) -> bool {
-        !matches!(option, WorldOption::MatrixSeed)
+        !matches!(option, WorldOption::MatrixSeed | WorldOption::Truths)
     }
 
     fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {

@@ -1,22 +1,31 @@
-//! Every built-in experiment in turn, each as it would run alone, then one report on all of them.
+//! Several runs and one report on all of them: every experiment of the paper, or one experiment on several ground truths.
+
+mod paper;
+mod part;
+mod single;
+mod truths;
+mod truths_report;
 
 use std::path::{Path, PathBuf};
 
 use taskscout::registry::Registry;
 use taskscout_report::{
-    CombinedSummary, ExperimentReport, FailedExperiment, combined_report, write_atomically,
+    CombinedSummary, ExperimentReport, FailedExperiment, combined_report_about, write_atomically,
 };
+
+pub use truths::{MOST_TRUTHS, OverTruths, run_truths};
 
 use crate::config::{self, ExperimentConfig};
 use crate::error::{LabError, Result};
-use crate::experiment::{in_words, list_failures, out_folder, run};
-use crate::folder::{Reserved, RunFolder, TopFolder};
-use crate::names::BuiltIn;
+use crate::experiment::out_folder;
+use crate::folder::TopFolder;
 use crate::options::ExperimentOptions;
-use crate::prepare::{Prepared, prepare};
 use crate::publish::pretty;
 use crate::scenario::{WorldOption, point};
-use crate::watch::{Watch, Watcher};
+use crate::watch::Watcher;
+use part::Part;
+use single::Single;
+use truths::Truths;
 
 /// Names the default folder.
 const NAME: &str = "all";
@@ -25,33 +34,6 @@ const SUMMARY: &str = "summary.json";
 /// What is said of the experiment that needs logs, where there are none.
 const WITHOUT_DATA: &str = "note: drone is left out, as it needs logs: give their folder with --data and a flight with --target";
 
-/// One experiment and where its results go.
-struct Part {
-    prepared: Prepared,
-    folder: RunFolder,
-}
-
-impl Part {
-    fn new(
-        config: ExperimentConfig,
-        out: &Path,
-        options: &ExperimentOptions,
-        registry: &Registry,
-        watch: &Watcher,
-    ) -> Result<Self> {
-        let name = config.name.clone();
-        let reserved = Reserved::new(out.join(&name), watch)?;
-        let prepared = prepare(config, options, registry, watch)
-            .map_err(|error| error.after(&format!("in experiment {name}, ")))?;
-        let folder = reserved.examine(&prepared, options)?;
-        Ok(Self { prepared, folder })
-    }
-
-    fn name(&self) -> &str {
-        &self.prepared.config.name
-    }
-}
-
 /// What the experiments gave.
 #[derive(Default)]
 struct Outcome {
@@ -59,6 +41,8 @@ struct Outcome {
     failed: Vec<FailedExperiment>,
     /// What is missing, in words.
     missing: Vec<String>,
+    /// What of the paper each part shows.
+    shows: Vec<(String, String)>,
 }
 
 /// The built-in experiments that have run, and the report on all of them. No other process may use their
@@ -91,9 +75,10 @@ impl Together {
     }
 }
 
-/// Runs every built-in experiment. What concerns any of them (options, folders) is checked before
-/// the first one starts; one that fails later does not stop the others. `each` hears the results of every one
-/// in words, as soon as they are there.
+/// Runs every experiment of the paper and its theory: one page with every figure and table beside the published ones. The
+/// synthetic worlds run on several ground truths, unless the options ask for a certain one or for a quick look. What concerns
+/// any of them (options, folders) is checked before the first one starts; one that fails later does not stop the others.
+/// `each` hears the results of every one in words, as soon as they are there.
 ///
 /// # Errors
 /// What any of the experiments refuses to run with, a folder that cannot be used, and that none of them has
@@ -105,28 +90,13 @@ pub fn run_all(
     each: &mut dyn FnMut(&str),
 ) -> Result<Together> {
     let out = out_folder(NAME, options);
-    let experiments = BuiltIn::ALL.iter();
-    let experiments = experiments
-        .filter(|&&experiment| experiment != BuiltIn::Drone || options.data.is_some())
-        .map(|&experiment| config::built_in(experiment))
-        .collect::<Result<Vec<_>>>()?;
-    let own: Vec<ExperimentOptions> = experiments
-        .iter()
-        .map(|config| own_options(config, &experiments, options))
-        .collect();
-    let mut parts = experiments
-        .into_iter()
-        .zip(&own)
-        .map(|(config, options)| Part::new(config, &out, options, registry, watch))
-        .collect::<Result<Vec<_>>>()?;
+    let mut parts = plan(&out, options, registry, watch)?;
     let top = TopFolder::open(&out, &[REPORT, SUMMARY], options, watch.as_ref())?;
     if options.data.is_none() {
         watch.note(WITHOUT_DATA);
     }
-    for (part, options) in parts.iter_mut().zip(&own) {
-        part.folder.begin(options)?;
-    }
-    let outcome = run_parts(&parts, options, watch.as_ref(), each);
+    parts.iter_mut().try_for_each(|part| part.begin(watch))?;
+    let outcome = run_parts(&parts, watch, each);
     Ok(Together {
         summary: publish(&out, &outcome)?,
         missing: outcome.missing,
@@ -134,6 +104,35 @@ pub fn run_all(
         _parts: parts,
         _top: top,
     })
+}
+
+/// All parts, checked. Changes nothing.
+fn plan(
+    out: &Path,
+    options: &ExperimentOptions,
+    registry: &Registry,
+    watch: &Watcher,
+) -> Result<Vec<Part>> {
+    let planned = paper::parts(options);
+    let configs = planned
+        .iter()
+        .map(|part| config::built_in(part.experiment))
+        .collect::<Result<Vec<_>>>()?;
+    let mut parts = Vec::new();
+    for (part, config) in planned.iter().zip(&configs) {
+        let own = own_options(config, &configs, &part.options);
+        let (name, path) = (part.name.to_owned(), out.join(part.name));
+        let made = match own.truths {
+            Some(_) => Truths::new(config, path, &own, registry, watch)
+                .map(|runs| Part::truths(name, part.shows, runs)),
+            None => Single::new(config.clone(), path, own, registry, watch)
+                .map(|run| Part::single(name, part.shows, run)),
+        };
+        parts.push(made.map_err(|error| error.after(&format!("in experiment {}, ", part.name)))?);
+    }
+    let theory = out.join("theory");
+    parts.push(Part::theory(paper::THEORY, theory, options, watch)?);
+    Ok(parts)
 }
 
 /// The options of one experiment: without those that others have and it has not.
@@ -168,36 +167,24 @@ fn share_out(logs: bool, own: &mut ExperimentOptions) {
         .filter(|features| features.is_of_logs() == logs);
 }
 
-fn run_parts(
-    parts: &[Part],
-    options: &ExperimentOptions,
-    watch: &dyn Watch,
-    each: &mut dyn FnMut(&str),
-) -> Outcome {
+fn run_parts(parts: &[Part], watch: &Watcher, each: &mut dyn FnMut(&str)) -> Outcome {
     let mut outcome = Outcome::default();
     for (index, part) in parts.iter().enumerate() {
-        watch.note(&format!(
-            "{} ({} of {})",
-            part.name(),
-            index + 1,
-            parts.len()
-        ));
-        match run(&part.prepared, &part.folder, options) {
-            Ok(published) => {
-                each(&in_words(&published));
-                let report = published.report;
-                let failures = list_failures(&part.prepared, &report);
-                let named = failures.map(|failures| format!("in {}, {failures}", part.name()));
+        let name = &part.name;
+        watch.note(&format!("{name} ({} of {})", index + 1, parts.len()));
+        match part.run(watch) {
+            Ok(done) => {
+                each(&done.words);
+                let named = done.missing.map(|missing| format!("in {name}, {missing}"));
                 outcome.missing.extend(named);
-                outcome.reports.push(report);
+                outcome.shows.push((name.clone(), part.shows.to_owned()));
+                outcome.reports.push(done.report);
             }
             Err(error) => {
-                watch.note(&format!("failed: {}: {error}", part.name()));
-                outcome
-                    .missing
-                    .push(format!("{} has no results", part.name()));
+                watch.note(&format!("failed: {name}: {error}"));
+                outcome.missing.push(format!("{name} has no results"));
                 outcome.failed.push(FailedExperiment {
-                    experiment: part.name().to_owned(),
+                    experiment: name.clone(),
                     error: error.to_string(),
                 });
             }
@@ -209,7 +196,10 @@ fn run_parts(
 /// Writes the report and the summary on all, and gives the latter.
 fn publish(out: &Path, outcome: &Outcome) -> Result<String> {
     let Outcome {
-        reports, failed, ..
+        reports,
+        failed,
+        shows,
+        ..
     } = outcome;
     if reports.is_empty() {
         return Err(LabError::Failure(format!(
@@ -218,7 +208,7 @@ fn publish(out: &Path, outcome: &Outcome) -> Result<String> {
         )));
     }
     let summary = pretty(&CombinedSummary::new(reports, failed))?;
-    let page = combined_report(reports, failed);
+    let page = combined_report_about(reports, failed, shows);
     for (file, text) in [(SUMMARY, &summary), (REPORT, &page)] {
         write_atomically(out.join(file), text.as_bytes())
             .map_err(|error| LabError::Failure(error.to_string()))?;
@@ -231,6 +221,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::names::BuiltIn;
     use crate::names::TaskFeaturesName;
 
     #[test]
