@@ -35,6 +35,7 @@
 // They panic where nobody reads: `output` has what to use instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod alive;
 mod args;
 mod data;
 mod design;

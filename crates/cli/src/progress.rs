@@ -1,23 +1,33 @@
 //! Progress for people: a bar on a terminal, plain lines elsewhere. Always on standard error.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use taskscout_lab::{Watch, Watcher};
 
+use crate::alive::Alive;
 use crate::interrupt;
 use crate::output::{show_bar, tell};
 
-/// The terminal as whoever hears of a run.
+/// The terminal as whoever hears of a run. Before and after the trials it gives a sign of life.
 pub(crate) fn terminal() -> Watcher {
-    Arc::new(Terminal::default())
+    Arc::new(Terminal {
+        alive: Mutex::new(Some(Alive::start("preparing"))),
+        progress: Mutex::default(),
+    })
 }
 
+/// Time without a word after which plain lines say that trials go on.
+const QUIET: Duration = Duration::from_secs(15);
+
 /// Tells people of a run.
-#[derive(Default)]
 struct Terminal {
+    /// Where no trials run.
+    alive: Mutex<Option<Alive>>,
     /// Of the trials that run now.
     progress: Mutex<Option<Arc<Progress>>>,
 }
@@ -25,11 +35,7 @@ struct Terminal {
 impl Terminal {
     fn on_progress(&self, tell: impl FnOnce(&Progress)) {
         // Not held while telling: a terminal that does not go on keeps nobody else waiting.
-        let progress = self
-            .progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let progress = held(&self.progress).clone();
         if let Some(progress) = progress {
             tell(&progress);
         }
@@ -43,8 +49,9 @@ impl Watch for Terminal {
 
     fn start(&self, trials: usize) {
         interrupt::explain();
+        drop(held(&self.alive).take());
         let progress = Arc::new(Progress::new(trials));
-        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
+        *held(&self.progress) = Some(progress);
     }
 
     fn round(&self, trial: &str) {
@@ -61,14 +68,32 @@ impl Watch for Terminal {
 
     fn finish(&self) {
         self.on_progress(Progress::finish);
+        *held(&self.progress) = None;
+        *held(&self.alive) = Some(Alive::start("writing"));
     }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Progress of a set of trials.
 struct Progress {
     bar: Option<ProgressBar>,
+    lines: Arc<Mutex<Lines>>,
+    /// Ends what watches the clock where there is no bar.
+    clock: Mutex<Option<Sender<()>>>,
+}
+
+/// What plain lines tell.
+struct Lines {
     trials: usize,
-    done: std::sync::atomic::AtomicUsize,
+    done: usize,
+    /// Rounds of the trials that run, by name.
+    rounds: BTreeMap<String, usize>,
+    /// When all began, and when something was told last.
+    start: Instant,
+    told: Instant,
 }
 
 impl Progress {
@@ -84,10 +109,24 @@ impl Progress {
             bar
         });
         show_bar(bar.clone());
+        let now = Instant::now();
+        let lines = Arc::new(Mutex::new(Lines {
+            trials,
+            done: 0,
+            rounds: BTreeMap::new(),
+            start: now,
+            told: now,
+        }));
+        let clock = bar.is_none().then(|| {
+            let ((stop, stopped), lines) = (channel(), lines.clone());
+            // Where no thread can be had, nobody hears between trials.
+            let _ = std::thread::Builder::new().spawn(move || watch(&lines, &stopped));
+            stop
+        });
         Self {
             bar,
-            trials,
-            done: std::sync::atomic::AtomicUsize::new(0),
+            lines,
+            clock: Mutex::new(clock),
         }
     }
 
@@ -96,15 +135,23 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_message(trial.to_owned());
         }
+        *held(&self.lines)
+            .rounds
+            .entry(trial.to_owned())
+            .or_default() += 1;
     }
 
     /// A trial is over.
     fn trial(&self, trial: &str, result: &str) {
-        let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        } else {
-            tell(&format!("[{done}/{}] {trial}: {result}", self.trials));
+        let mut lines = held(&self.lines);
+        lines.done += 1;
+        lines.rounds.remove(trial);
+        lines.told = Instant::now();
+        let line = format!("[{}/{}] {trial}: {result}", lines.done, lines.trials);
+        drop(lines);
+        match &self.bar {
+            Some(bar) => bar.inc(1),
+            None => tell(&line),
         }
     }
 
@@ -118,9 +165,70 @@ impl Progress {
 
     /// All is over.
     fn finish(&self) {
+        drop(held(&self.clock).take());
         show_bar(None);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+impl Lines {
+    /// What runs, where nothing was told for long.
+    fn overdue(&mut self, now: Instant) -> Option<String> {
+        if now.duration_since(self.told) < QUIET {
+            return None;
+        }
+        self.told = now;
+        let seconds = now.duration_since(self.start).as_secs();
+        let rounds = self.rounds.iter();
+        let rounds: Vec<String> = rounds
+            .map(|(trial, count)| {
+                let plural = if *count == 1 { "" } else { "s" };
+                format!("{trial} after {count} round{plural}")
+            })
+            .collect();
+        let what = match rounds.is_empty() {
+            true => "first rounds".into(),
+            false => rounds.join(", "),
+        };
+        Some(format!(
+            "[{}/{}] {what}: {seconds} s so far",
+            self.done, self.trials
+        ))
+    }
+}
+
+/// Tells what runs now and then, until the end.
+fn watch(lines: &Mutex<Lines>, stopped: &Receiver<()>) {
+    while stopped.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+        let overdue = held(lines).overdue(Instant::now());
+        overdue.iter().for_each(|line| tell(line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_lines_say_what_runs_where_nothing_was_told_for_long() {
+        let start = Instant::now();
+        let mut lines = Lines {
+            trials: 4,
+            done: 1,
+            rounds: BTreeMap::from([("aware seed 1".into(), 2), ("passive seed 1".into(), 1)]),
+            start,
+            told: start,
+        };
+        assert_eq!(lines.overdue(start + QUIET / 2), None);
+        let line = "[1/4] aware seed 1 after 2 rounds, passive seed 1 after 1 round: 20 s so far";
+        let later = start + Duration::from_secs(20);
+        assert_eq!(lines.overdue(later).as_deref(), Some(line));
+        assert_eq!(lines.overdue(later + QUIET / 2), None);
+        lines.rounds.clear();
+        let line = "[1/4] first rounds: 40 s so far";
+        let later = start + Duration::from_secs(40);
+        assert_eq!(lines.overdue(later).as_deref(), Some(line));
     }
 }

@@ -133,10 +133,35 @@ fn limits_of_the_process_count() {
             ["of memory", "flights of 1000000 rows"],
         ),
     ] {
+        refused(&scratch.limited(kilobytes, line), &parts);
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Scratch {
+    /// The command with so many kilobytes of address space.
+    fn limited(&self, kilobytes: usize, line: &str) -> std::process::Output {
         let program = env!("CARGO_BIN_EXE_taskscout");
         let line = format!("ulimit -v {kilobytes}; exec {program} {line}");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &line]).current_dir(scratch.folder());
-        refused(&shell.output().unwrap(), &parts);
+        shell.args(["-c", &line]).current_dir(self.folder());
+        shell.output().unwrap()
     }
+}
+
+/// What is needed to prepare a run counts too: its size is refused before anything is allocated, and a second moment
+/// that is the identity is not looked at.
+#[cfg(target_os = "linux")]
+#[test]
+fn preparing_a_run_stays_within_the_limits() {
+    let scratch = Scratch::new();
+    scratch.small(&[(IDENTITY, r#"{ kind = "identity", dim = 10000 }"#)]);
+    let output = scratch.limited(2_200_000, "run small.toml --check");
+    refused(&output, &["of memory", "10000"]);
+    scratch.small(&[]);
+    let output = scratch.limited(
+        2_200_000,
+        "run small.toml --jobs 2 --n-target 1000000 --out out",
+    );
+    refused(&output, &["of memory", "1000000 target samples"]);
 }

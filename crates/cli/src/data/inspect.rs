@@ -5,21 +5,25 @@ use taskscout_logs::inspect::{inspect, inspect_raw};
 use taskscout_logs::read;
 
 use super::options::InspectOptions;
+use crate::alive::Alive;
 use crate::error::{CliError, Result};
 use crate::output::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
+    let alive = Alive::start("reading");
     let logs = options.logs.options();
     if logs.inputs.is_empty()
         && let Some(found) = inspect_raw(&options.path)?
     {
+        drop(alive);
         return shown(options.json, &found, || found.text());
     }
     let found = inspect(&read(
         &options.path,
         &logs.read_options_for(&options.path)?,
     )?);
+    drop(alive);
     shown(options.json, &found, || found.text())
 }
 

@@ -1,13 +1,12 @@
 //! `taskscout design`: a plan of samples over tasks, with its reasons and its certificate.
 
-mod alive;
 pub(crate) mod options;
 
 use taskscout::registry::Registry;
 use taskscout_lab::plan::{PlanFiles, Planning};
 
-use self::alive::Alive;
 use self::options::DesignOptions;
+use crate::alive::Alive;
 use crate::error::Result;
 use crate::output::{print, show, tell};
 

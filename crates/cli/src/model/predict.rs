@@ -9,6 +9,7 @@ use taskscout_lab::options::comment_byte;
 use taskscout_models::SavedModel;
 
 use super::options::PredictOptions;
+use crate::alive::Alive;
 use crate::error::{CliError, Result};
 use crate::output::{print, tell};
 
@@ -25,6 +26,7 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     if let Some(out) = out {
         check_free(out, options.force)?;
     }
+    let alive = Alive::start("predicting");
     let model = SavedModel::load(&options.model)?;
     let comment = comment_byte(options.comment);
     let inputs = model.inputs_from(options.columns.as_deref(), comment, |reading| {
@@ -34,6 +36,7 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
         tell(&format!("note: {note}"));
     }
     if write.is_none() && !options.json {
+        drop(alive);
         return model.predict_csv(&inputs.values, print);
     }
     check_memory(&model, &inputs.values, options.json)?;
@@ -48,6 +51,7 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     }
     if options.json {
         let text = model.prediction_json(&inputs.columns, &predictions)?;
+        drop(alive);
         print(&(text + "\n"))?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 mod new;
 pub(crate) mod options;
 
+use std::cell::Cell;
 use std::path::Path;
 
 use serde::Serialize;
@@ -18,6 +19,7 @@ use taskscout_studies::{
 
 use self::new::NewOptions;
 use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
+use crate::alive::Alive;
 use crate::error::{CliError, Result};
 use crate::output::{print, show, tell};
 
@@ -28,7 +30,12 @@ pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
     let context = Context {
         place: &args.place,
         registry: &registry,
+        alive: Cell::default(),
     };
+    // Where people answer questions or a program works, others tell.
+    if !matches!(args.command, StudyCommand::New(_) | StudyCommand::Work(_)) {
+        context.works();
+    }
     match &args.command {
         StudyCommand::New(options) => context.begin(options),
         StudyCommand::List => context.list(),
@@ -47,9 +54,16 @@ pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
 struct Context<'a> {
     place: &'a Place,
     registry: &'a Registry,
+    /// Until there is something to say.
+    alive: Cell<Option<Alive>>,
 }
 
 impl Context<'_> {
+    /// From now on a sign of life tells that something goes on.
+    fn works(&self) {
+        self.alive.set(Some(Alive::start("working")));
+    }
+
     fn store(&self) -> Result<Box<dyn Store>> {
         taskscout_studies::open_store(&self.place.store, false)
     }
@@ -65,6 +79,7 @@ impl Context<'_> {
 
     /// JSON where it is asked for, and else text for people.
     fn say(&self, value: &impl Serialize, text: &str) -> Result<()> {
+        drop(self.alive.take());
         if !self.place.json {
             return show(text);
         }
@@ -75,6 +90,7 @@ impl Context<'_> {
 
     fn begin(&self, options: &NewOptions) -> Result<()> {
         let settings = options.settings()?;
+        self.works();
         let (definition, study) = settings.build(self.registry)?;
         let name = self.place.study.clone().or(settings.name);
         let name = name.unwrap_or_else(|| "study".into());

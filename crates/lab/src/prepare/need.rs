@@ -24,6 +24,8 @@ const SOME_DIRECTIONS: usize = 8;
 const MOST_LISTED: usize = 4096;
 /// Dense matrices of features by features that an oracle has at the same time.
 const DENSE: f64 = 16.0;
+/// A vector that grows may take so many times what it holds.
+const GROWING: f64 = 2.0;
 /// A row of results, in memory and as text.
 const RESULT_ROW: f64 = 1000.0;
 /// A weight of a network in training: itself, its gradient, and what optimisers and starts keep.
@@ -78,7 +80,7 @@ fn trial(prepared: &Prepared) -> Need {
             "{} target samples of {features} features",
             config.target.samples
         ),
-        NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 1.0 + outputs),
+        GROWING * NUMBER * rows.max(BATCH_ROWS as f64) * (2.0 * inputs as f64 + d + 1.0 + outputs),
     );
     if keeps_rows(prepared) {
         let budget: f64 = prepared.rounds.budgets.iter().map(|&n| n as f64).sum();

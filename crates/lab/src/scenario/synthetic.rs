@@ -124,7 +124,8 @@ impl WorldSettings for Settings {
             None => {
                 let mut need = Need::default();
                 let what = format!("the second moment of {d} input features");
-                need.add(what, NUMBER * 2.0 * (d as f64).powi(2));
+                // Itself, and twice as much for its eigenvalues.
+                need.add(what, NUMBER * 3.0 * (d as f64).powi(2));
                 need
             }
             Some(network) => {

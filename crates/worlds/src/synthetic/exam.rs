@@ -154,7 +154,7 @@ fn mean_square(
 
 /// `E[ψ ψᵀ]` for standard normal inputs: the identity, or, for `cos(Ax + b)`, in closed form
 /// `½ (cos(b_i − b_j) e^{−|a_i − a_j|²/2} + cos(b_i + b_j) e^{−|a_i + a_j|²/2})`.
-pub(super) fn second_moment(features: &FeatureMap) -> Result<Mat<f64>> {
+fn second_moment(features: &FeatureMap) -> Result<Mat<f64>> {
     let d = features.dim();
     match features {
         FeatureMap::Identity(_) => Ok(Mat::identity(d, d)),

@@ -7,11 +7,12 @@
 use rand_distr::{Distribution as _, StandardUniform};
 use serde::{Deserialize, Serialize};
 use taskscout::data::Samples;
+use taskscout::features::FeatureMap;
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
 
-use super::exam::second_moment;
+use super::exam::Exam;
 use super::{Synthetic, SyntheticConfig, column};
 
 /// What tells the draws of targets from those of the rest of the truth.
@@ -119,9 +120,15 @@ impl Synthetic {
         if self.representation.as_linear().is_none() {
             return false;
         }
-        let values = second_moment(&self.config.input_features)
-            .ok()
-            .and_then(|second| second.singular_values().ok())
+        // Of features that are the inputs themselves the second moment is the identity.
+        if matches!(self.config.input_features, FeatureMap::Identity(_)) {
+            return true;
+        }
+        let Exam::Moments { second } = &self.exam else {
+            return false;
+        };
+        let values = second
+            .self_adjoint_eigenvalues(faer::Side::Lower)
             .unwrap_or_default();
         let largest = values.iter().copied().fold(0.0, f64::max);
         let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);

@@ -1,4 +1,4 @@
-//! A sign of life while a plan is made.
+//! A sign of life while a command works.
 
 use std::io::IsTerminal as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -7,20 +7,21 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::tell;
+use crate::output::{show_bar, tell};
 
-/// Seconds without a word.
-const QUIET: Duration = Duration::from_secs(2);
+/// Time without a word at first, and at most.
+const QUIET: Duration = Duration::from_secs(5);
+const LONGEST_QUIET: Duration = Duration::from_secs(15);
 
 /// A sign of life on standard error for what takes more than a moment; gone when dropped.
-pub(super) struct Alive {
+pub(crate) struct Alive {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Alive {
     /// Starts to watch the clock.
-    pub(super) fn start(what: &'static str) -> Self {
+    pub(crate) fn start(what: &'static str) -> Self {
         let (stop, stopped) = channel();
         Self {
             stop: Some(stop),
@@ -49,6 +50,7 @@ fn watch(what: &str, stopped: &Receiver<()>) {
     }
     if std::io::stderr().is_terminal() {
         let bar = ProgressBar::new_spinner();
+        show_bar(Some(bar.clone()));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             bar.set_style(style);
         }
@@ -56,6 +58,7 @@ fn watch(what: &str, stopped: &Receiver<()>) {
         while !over(Duration::from_millis(250)) {
             bar.tick();
         }
+        show_bar(None);
         bar.finish_and_clear();
         return;
     }
@@ -65,7 +68,7 @@ fn watch(what: &str, stopped: &Receiver<()>) {
             "{what}: {:.0} s so far",
             start.elapsed().as_secs_f64()
         ));
-        wait = (2 * wait).min(Duration::from_secs(60));
+        wait = (2 * wait).min(LONGEST_QUIET);
         if over(wait) {
             return;
         }
