@@ -79,18 +79,40 @@ impl Experiment {
         registry: &Registry,
         watch: &Watcher,
     ) -> Result<Finished> {
-        let config = self.config;
-        let reserved = Reserved::new(out_folder(&config.name, options), watch)?;
-        let prepared = prepare(config, options, registry, watch)?;
+        let parts = self.begun(options, registry, watch)?;
+        let published = run(&parts.prepared, &parts.folder, options)?;
+        Ok(Finished::new(parts, published))
+    }
+
+    /// What is checked, without a folder.
+    pub(crate) fn prepared(
+        self,
+        options: &ExperimentOptions,
+        registry: &Registry,
+        watch: &Watcher,
+    ) -> Result<Prepared> {
+        prepare(self.config, options, registry, watch)
+    }
+
+    /// What is checked, and its folder, ready for trials.
+    pub(crate) fn begun(
+        self,
+        options: &ExperimentOptions,
+        registry: &Registry,
+        watch: &Watcher,
+    ) -> Result<Parts> {
+        let reserved = Reserved::new(out_folder(&self.config.name, options), watch)?;
+        let prepared = self.prepared(options, registry, watch)?;
         let mut folder = reserved.examine(&prepared, options)?;
         folder.begin(options)?;
-        let published = run(&prepared, &folder, options)?;
-        Ok(Finished {
-            prepared,
-            folder,
-            published,
-        })
+        Ok(Parts { prepared, folder })
     }
+}
+
+/// An experiment that can run, and where its results go.
+pub(crate) struct Parts {
+    pub(crate) prepared: Prepared,
+    pub(crate) folder: RunFolder,
 }
 
 /// An experiment that has run. No other process may use its folder until this is dropped.
@@ -101,6 +123,15 @@ pub struct Finished {
 }
 
 impl Finished {
+    pub(crate) fn new(parts: Parts, published: Published) -> Self {
+        let Parts { prepared, folder } = parts;
+        Self {
+            prepared,
+            folder,
+            published,
+        }
+    }
+
     /// What came of it.
     #[must_use]
     pub fn report(&self) -> &ExperimentReport {

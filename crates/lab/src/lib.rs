@@ -29,6 +29,7 @@
 
 mod all;
 mod config;
+mod elsewhere;
 pub mod error;
 mod experiment;
 pub mod files;
@@ -58,6 +59,7 @@ pub mod watch;
 
 pub use all::{Together, run_all};
 pub use config::{MOST_SEEDS, Places, in_file};
+pub use elsewhere::{OpenRun, TrialFailure, TrialFile, TrialRunner};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
 pub use names::{
