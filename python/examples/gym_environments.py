@@ -2,27 +2,26 @@
 
 Another target is drawn for every seed. Prints errors on it, in standard deviations of the outputs: with the target's
 few rows alone, with steps of random environments, and with as many steps of those that taskscout asks for. Run it with
-`python gym_environments.py [NAME] [SEEDS] [FIRST SEED]`; `hopper` needs MuJoCo.
+`python gym_environments.py [NAME] [SEEDS] [FIRST SEED] [PROCESSES]`; `hopper` needs MuJoCo, `quadrotor` RotorPy.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from math import exp, log
+from statistics import fmean
 from typing import Any
 
 import gymnasium
 import numpy as np
-import numpy.typing as npt
+from quadrotor import Quadrotor
 
 import taskscout as ts
 from taskscout import gym
-
-Array = npt.NDArray[np.float64]
-
-#: Student's t at 95 % for 9 degrees of freedom.
-T_95 = 1.83
 
 
 @dataclass(frozen=True)
@@ -78,89 +77,95 @@ def hopper(gravity: float = 9.81, mass: float = 1.0, damping: float = 1.0, wind:
     return environment
 
 
+def change(places: Sequence[int], seconds: float, step: gym.Step) -> Any:
+    """How fast some of the observations change."""
+    return (step.next[list(places)] - step.observation[list(places)]) / seconds
+
+
+def missed_force(step: gym.Step) -> Any:
+    """The force that the quadrotor's nominal model misses."""
+    return step.info["force"]
+
+
 WORLDS = {
     "pendulum": World(
         pendulum,
         {"g": (5, 15), "m": (0.5, 2), "l": (0.7, 1.5)},
-        lambda step: (step.next[2] - step.observation[2]) / 0.05,
+        partial(change, (2,), 0.05),
         noise=2.0,
     ),
     "cart-pole": World(
         cart_pole,
         {"gravity": (4, 15), "cart": (0.5, 2), "pole": (0.05, 0.5), "length": (0.3, 1), "force": (5, 15)},
-        lambda step: (step.next[[1, 3]] - step.observation[[1, 3]]) / 0.02,
+        partial(change, (1, 3), 0.02),
         noise=2.0,
     ),
     "acrobot": World(
         acrobot,
         {"first": (0.5, 2), "second": (0.5, 2), "length": (0.6, 1.5)},
-        lambda step: (step.next[4:] - step.observation[4:]) / 0.2,
+        partial(change, (4, 5), 0.2),
         noise=0.5,
     ),
     "hopper": World(
         hopper,
         {"gravity": (5, 15), "mass": (0.5, 2), "damping": (0.5, 3), "wind": (-20, 20)},
-        lambda step: (step.next[5:] - step.observation[5:]) / 0.008,
+        partial(change, (5, 6, 7, 8, 9, 10), 0.008),
         noise=10.0,
         target_rows=40,
         budget=300,
         episode=50,
     ),
+    "quadrotor": World(
+        Quadrotor,
+        {"wind_x": (-8, 8), "wind_y": (-8, 8), "frame": (0.5, 3), "rotors": (0.5, 2)},
+        missed_force,
+        noise=0.1,
+        episode=50,
+    ),
 }
 
 
-def errors(world: World, seed: int) -> tuple[float, float, float]:
-    """Errors on a target: with its rows alone (least squares), after passive and after aware collection."""
+def target(world: World, seed: int) -> dict[str, float]:
+    """A target inside of the ranges, another one for every seed."""
     rng = np.random.default_rng(10_000 + seed)
     inner = {name: (low + 0.1 * (high - low), high - 0.1 * (high - low)) for name, (low, high) in world.ranges.items()}
-    target = {name: float(rng.uniform(*ends)) for name, ends in inner.items()}
+    return {name: float(rng.uniform(*ends)) for name, ends in inner.items()}
+
+
+def compared(world: World, seeds: range, processes: int = 1, **settings: Any) -> ts.Results:
+    """Passive and aware collection on targets that nobody knows the parameters of."""
     measured = gym.collect(world.make, label=world.label, noise=world.noise, episode=world.episode)
-    true = gym.collect(world.make, label=world.label, episode=world.episode)
-    x, y = measured(target, world.target_rows, 1000 + seed)
-    test, truth = true(target, 1000, 2000 + seed)
     inputs, outputs = measured.columns()
-
-    def error(predicted: Array) -> float:
-        return float(np.sqrt(np.mean(((predicted.reshape(truth.shape) - truth) / truth.std(axis=0)) ** 2)))
-
-    def returned(strategy: str) -> float:
-        study = ts.create_study(
-            space=ts.Box(**world.ranges),
-            inputs=inputs,
-            outputs=outputs,
-            targets=["mine"],
-            strategy=strategy,
-            seed=seed,
-        )
-        study.tell_target("mine", x, y)
-        study.run(measured, budget=world.budget, rounds=world.rounds)
-        return error(study.model().predict(test))
-
-    alone = np.linalg.lstsq(_with_constant(x), y, rcond=None)[0]
-    return error(_with_constant(test) @ alone), returned("passive"), returned("aware")
+    return ts.sweep(
+        measured,
+        space=ts.Box(**world.ranges),
+        inputs=inputs,
+        outputs=outputs,
+        targets=partial(target, world),
+        seeds=seeds,
+        budget=world.budget,
+        rounds=world.rounds,
+        target_rows=world.target_rows,
+        truth=gym.collect(world.make, label=world.label, episode=world.episode),
+        executor=partial(ProcessPoolExecutor, processes) if processes > 1 else None,
+        **settings,
+    )
 
 
-def _with_constant(x: Array) -> Array:
-    return np.column_stack([np.ones(len(x)), x])
-
-
-def main(names: list[str], seeds: range) -> None:
+def main(names: list[str], seeds: range, processes: int) -> None:
     """Prints a line for every environment: geometric means, and the ratio of aware to passive at 90 %."""
     print("environment  alone  passive  aware  aware/passive")
     for name in names:
-        logs = np.log([errors(WORLDS[name], seed) for seed in seeds])
-        alone, passive, aware = np.exp(logs.mean(axis=0))
-        ratio = logs[:, 2] - logs[:, 1]
-        half = T_95 * ratio.std(ddof=1) / np.sqrt(len(ratio)) if len(ratio) > 1 else np.inf
-        low, middle, high = np.exp([ratio.mean() - half, ratio.mean(), ratio.mean() + half])
-        better = f"aware is better in {(ratio < 0).sum()} of {len(ratio)}"
-        numbers = f"{alone:.3f}  {passive:7.3f}  {aware:5.3f}  {middle:.2f} ({low:.2f} to {high:.2f})"
-        print(f"{name:11}  {numbers}  {better}", flush=True)
+        results = compared(WORLDS[name], seeds, processes)
+        logs: dict[str, list[float]] = {}
+        for row in results.last():
+            logs.setdefault(row["strategy"], []).append(log(row["returned_loss"]) / 2)
+        alone, passive, aware = (exp(fmean(logs[strategy])) for strategy in ("target-only", "passive", "aware"))
+        print(f"{name:11}  {alone:.3f}  {passive:7.3f}  {aware:5.3f}  {results.compare()}", flush=True)
 
 
 if __name__ == "__main__":
     chosen = sys.argv[1] if len(sys.argv) > 1 else "all"
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    first = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+    count, first, workers = (int(value) for value in [*sys.argv[2:5], *("10", "0", "1")[len(sys.argv[2:5]) :]])
     classic = ["pendulum", "cart-pole", "acrobot"]
-    main(classic if chosen == "all" else [chosen], range(first, first + count))
+    main(classic if chosen == "all" else [chosen], range(first, first + count), workers)

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from . import gym
 from ._design import Design, PlannedTask, optimal_design
+from ._experiments import reproduce
+from ._figures import Figure
 from ._model import Model, load_model
 from ._native import __version__
 from ._parts import Features, Perceptron, PlanContext, Representation, Strategy, TaskSpace, Trainer, TrainingData
 from ._records import Batch, Event, Forecast, ForecastPoint, Interval, Item, Plan, Receipt, Status
+from ._results import Comparison, Results
 from ._spaces import Ball, Box, Candidates, Column, Target
 from ._statistics import Statistics
 from ._study import Study, create_study, list_studies, load_study
+from ._sweep import sweep
 from .errors import InputError, OperationError, TaskscoutError
 
 if TYPE_CHECKING:
@@ -31,9 +35,11 @@ __all__ = [
     "Box",
     "Candidates",
     "Column",
+    "Comparison",
     "Design",
     "Event",
     "Features",
+    "Figure",
     "Forecast",
     "ForecastPoint",
     "InputError",
@@ -48,6 +54,7 @@ __all__ = [
     "PlannedTask",
     "Receipt",
     "Representation",
+    "Results",
     "SharedRepresentation",
     "Statistics",
     "Status",
@@ -65,6 +72,8 @@ __all__ = [
     "load_model",
     "load_study",
     "optimal_design",
+    "reproduce",
+    "sweep",
 ]
 
 

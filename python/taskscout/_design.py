@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
+from ._figures import Bar, Figure, bars
 from ._frames import Rows, column_names, contiguous, matrix, numbers
 from ._ordered import Cost, Search, price
 from ._records import html_table
@@ -43,7 +44,13 @@ class PlannedTask:
 
 @dataclass(frozen=True)
 class Design:
-    """A plan of whole samples, with a bound that no plan can be below."""
+    """A plan of whole samples, with a bound that no plan can be below.
+
+    >>> import taskscout as ts
+    >>> design = ts.optimal_design([[1.0, 0.0], [0.0, 1.0]], target=[1.0, 1.0], budget=10)
+    >>> design.counts, round(design.objective, 6), design.gap < 1e-3
+    (array([5, 5]), 4.0, True)
+    """
 
     plan: tuple[PlannedTask, ...]
     """The tasks, by falling share, or in their order where the cost is a function of it."""
@@ -75,9 +82,15 @@ class Design:
 
         return pandas.DataFrame(self.rows())
 
+    def figure(self) -> Figure:
+        """Samples of each task beside its part in the value."""
+        made = [Bar(f"row {task.row}", task.n, task.risk_share) for task in self.plan]
+        return bars("Samples of the design", "samples", "part in the value", made)
+
     def _repr_html_(self) -> str:
         bound = "" if self.gap is None else f", at most {100 * max(self.gap, 0.0):.2g} % above the best"
-        return f"{html_table(self.rows())}<p>value {self.objective:.4g}{bound}; spent {self.spent:g}</p>"
+        value = f"<p>value {self.objective:.4g}{bound}; spent {self.spent:g}</p>"
+        return html_table(self.rows()) + value + self.figure().svg
 
 
 def optimal_design(
@@ -107,6 +120,11 @@ def optimal_design(
     `cost` may also be a function of the ordered plan, `cost([(row, samples), ...])`: what it costs in all to visit
     these rows in this order. Tasks, order and samples are then found by a search, and there is no lower bound. The
     function must not fall when samples are added, and is called some thousand times.
+
+    >>> import taskscout as ts
+    >>> design = ts.optimal_design([[1.0, 0.0], [0.0, 1.0], [0.1, 0.1]], target=[3.0, 1.0], budget=40)
+    >>> [(task.row, task.n) for task in design.plan]
+    [(0, 30), (1, 10)]
     """
     names = column_names(candidates)
     if isinstance(cost, str):

@@ -19,6 +19,13 @@ class Model:
     """The model of one target, complete in itself.
 
     Inputs and predictions are in the units of the study's columns. Made by `Study.model` and `load_model`.
+
+    >>> import taskscout as ts
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["mine"])
+    >>> receipt = study.tell_target("mine", [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 4.0, 6.0])
+    >>> model = study.model()
+    >>> model.predict([[4.0]]).round(3)
+    array([8.])
     """
 
     def __init__(self, native: _native.Model) -> None:
@@ -83,5 +90,14 @@ def _of_bytes(content: bytes) -> Model:
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Reads a model that `Model.save` or the command saved."""
+    """Reads a model that `Model.save` or the command saved.
+
+    >>> import tempfile, taskscout as ts
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["mine"])
+    >>> receipt = study.tell_target("mine", [[0.0], [1.0], [2.0], [3.0]], [0.0, 2.0, 4.0, 6.0])
+    >>> path = tempfile.mkdtemp() + "/mine.safetensors"
+    >>> study.model().save(path)
+    >>> ts.load_model(path).target
+    'mine'
+    """
     return Model(_native.Model.load(os.fspath(path)))

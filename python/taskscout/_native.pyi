@@ -11,15 +11,19 @@ _Array = npt.NDArray[np.float64]
 _Part = tuple[str, str, str, Callable[..., Any]]
 
 __all__ = [
+    "ExperimentRun",
     "Model",
     "Statistics",
     "Study",
     "TaskSite",
+    "TrialRunner",
     "__version__",
+    "draw",
     "fit_pooled",
     "fit_shared",
     "list_studies",
     "plan_design",
+    "summarise",
 ]
 
 __version__: str
@@ -93,6 +97,21 @@ class Statistics:
     def squares(self) -> _Array: ...
     def ridge(self) -> tuple[_Array, list[float]]: ...
 
+@final
+class TrialRunner:
+    def __new__(cls, settings: str) -> TrialRunner: ...
+    def run(self, name: str, folder: str | os.PathLike[str]) -> list[str]: ...
+
+@final
+class ExperimentRun:
+    def __new__(cls, settings: str) -> ExperimentRun: ...
+    def pending(self) -> list[str]: ...
+    def keep(self, name: str, files: list[tuple[str, bytes]]) -> None: ...
+    def close(self) -> None: ...
+    def finish(self, failures: list[tuple[str, str]]) -> str: ...
+
+def draw(kind: str, figure: str, name: str) -> str: ...
+def summarise(rows: str, settings: str) -> tuple[str, list[tuple[str, str]], str]: ...
 def list_studies(storage: str) -> str: ...
 def plan_design(
     candidates: _Array,

@@ -60,6 +60,16 @@ class TaskSpace(ABC):
     """A set of tasks that can be measured, where neither a box nor a table describes it.
 
     Designs look for the best task among 4,096 that `sample` draws.
+
+    >>> class Disc(TaskSpace):
+    ...     parameters = ["x", "y"]
+    ...     def sample(self, n, rng):
+    ...         angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(size=n))
+    ...         return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    ...     def contains(self, task):
+    ...         return task @ task <= 1.0
+    >>> Disc().contains(np.array([1.0, 1.0]))
+    False
     """
 
     parameters: Sequence[str]
@@ -165,6 +175,10 @@ class TrainingData:
     """What a trainer of one's own learns from: rows, or statistics of the rows of each task.
 
     Inputs are features of inputs, in the study's scaling.
+
+    >>> data = TrainingData.of_rows([[1.0], [2.0], [3.0]], [1.0, 2.0, 6.0], [0, 0, 1])
+    >>> data.count
+    array([2, 1])
     """
 
     k: int | None
@@ -229,6 +243,9 @@ class Perceptron:
     """A network of full layers as a representation; models with it can be saved and exported.
 
     `layers` are weights (inputs × outputs) with a bias, or None; `activation`, `relu` or `tanh`, is between them.
+
+    >>> Perceptron([(np.ones((3, 2)), None)]).activation
+    'relu'
     """
 
     layers: Sequence[tuple[npt.ArrayLike, npt.ArrayLike | None]]
@@ -240,6 +257,13 @@ class Trainer(ABC):
 
     A fit is made of the sources alone first, and then with rows of targets from there: `start` is what the fit of the
     sources returned. It is made again without parts of the targets' rows, to judge it on them.
+
+    >>> class Everything(Trainer):
+    ...     needs_rows = False
+    ...     def fit(self, data, start):
+    ...         return np.eye(data.gram.shape[1])
+    >>> Everything().name
+    'Everything'
     """
 
     needs_rows: bool = True

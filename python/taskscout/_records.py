@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
+
+from ._figures import Bar, Figure, bars, named
+from .errors import InputError
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +37,13 @@ class Item:
 
 
 class Plan(Sequence[Item]):
-    """What to measure next, in order; shows itself as a table in notebooks."""
+    """What to measure next, in order; shows itself as a table in notebooks.
+
+    >>> import taskscout as ts
+    >>> plan = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"]).ask(10)
+    >>> plan.budget, plan.round, plan[0].stage
+    (10, 0, 'warm-up')
+    """
 
     def __init__(self, items: Sequence[Item], round: int, short: int, behind: int | None) -> None:
         self.items = tuple(items)
@@ -90,8 +100,14 @@ class Plan(Sequence[Item]):
 
         return pandas.DataFrame(self.rows())
 
+    def figure(self) -> Figure:
+        """Samples of each task, the most first; colours are stages."""
+        shown = sorted(self.items, key=lambda item: -item.n)
+        made = [Bar(named(item.name, dict(item.task)), item.n, item.similarity, item.stage) for item in shown]
+        return bars(f"Samples of round {self.round}", "samples", "similarity to the target", made)
+
     def _repr_html_(self) -> str:
-        return html_table(self.rows())
+        return html_table(self.rows()) + (self.figure().svg if self.items else "")
 
 
 @dataclass(frozen=True)
@@ -218,6 +234,13 @@ class Forecast:
     """What further budget is expected to bring: root-mean-square errors on labels without noise.
 
     `str(forecast)` says it in words; notebooks show the figure.
+
+    >>> import taskscout as ts
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["mine"])
+    >>> receipt = study.tell_target("mine", [[0.0], [1.0], [2.0], [3.1]], [0.0, 2.1, 4.0, 6.0])
+    >>> receipt = study.add({"wind": 3.0}, [[0.0], [1.0], [2.0]], [0.1, 3.0, 5.9])
+    >>> study.forecast([100]).further["mine"][0].budget
+    100
     """
 
     unit: str
@@ -262,14 +285,40 @@ class Forecast:
     def __str__(self) -> str:
         return self.text
 
-    def _repr_svg_(self) -> str | None:
-        return self.svg
+    def figure(self) -> Figure:
+        """The errors that further budgets lead to."""
+        if self.svg is None:
+            raise InputError("the forecast has no figure, because nothing can be foreseen yet: tell rows first")
+        return Figure("Forecast", self.svg)
 
-    def save(self, path: str) -> None:
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every target, further budget and way to spend it; budget 0 is now."""
+        found: list[dict[str, Any]] = []
+
+        def add(target: str, budget: int, spent_on: str, error: Interval | None) -> None:
+            if error is not None:
+                found.append({"target": target, "budget": budget, "spent_on": spent_on, **asdict(error)})
+
+        for target, points in self.further.items():
+            add(target, 0, "nothing", self.now[target])
+            for point in points:
+                add(target, point.budget, "design", point.design)
+                add(target, point.budget, "passive", point.passive)
+                add(target, point.budget, "target rows", point.target_rows)
+        return found
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The expected errors as a frame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.rows())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the figure as an SVG file."""
-        if self.svg is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self.svg)
+        self.figure().save(path)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text)}</pre>{self.svg or ''}"
 
 
 def html_table(rows: Sequence[Mapping[str, Any]]) -> str:

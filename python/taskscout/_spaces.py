@@ -49,7 +49,11 @@ class Box:
 
 @dataclass(frozen=True)
 class Ball:
-    """All vectors of a length up to `radius`; their entries are called w0, w1 and so on."""
+    """All vectors of a length up to `radius`; their entries are called w0, w1 and so on.
+
+    >>> Ball(3)
+    Ball(dim=3, radius=1.0)
+    """
 
     dim: int
     radius: float = 1.0
@@ -67,6 +71,11 @@ class Candidates:
     `columns` are the parameters of a task (all columns of numbers that serve nothing else if not given), `name` is
     the column of names (`name`, `task` or `id` if there is one), `cost` that of what a sample costs, and `left` that
     of how many rows a task can give (nothing for no limit).
+
+    >>> import taskscout as ts
+    >>> table = ts.Candidates({"name": ["calm", "breeze"], "wind": [0.0, 4.2]})
+    >>> ts.create_study(space=table, inputs=["speed"], outputs=["drag"]).parameters
+    ['wind']
     """
 
     table: Any
@@ -145,7 +154,11 @@ Space: TypeAlias = Box | Ball | Candidates
 
 @dataclass(frozen=True)
 class Target:
-    """A task that you care about, with its parameters where they are known, and how much it matters."""
+    """A task that you care about, with its parameters where they are known, and how much it matters.
+
+    >>> Target("tomorrow", {"wind": 3.1}, weight=2.0).name
+    'tomorrow'
+    """
 
     name: str
     parameters: Mapping[str, float] | Sequence[float] | None = None
@@ -159,7 +172,11 @@ class Target:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of rows: its name, its unit, and what is subtracted and divided by before learning."""
+    """A column of rows: its name, its unit, and what is subtracted and divided by before learning.
+
+    >>> Column("force", unit="N").unit
+    'N'
+    """
 
     name: str
     unit: str | None = None

@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _native, _run
+from ._figures import Bar, Figure, bars, named
 from ._frames import Rows, listed, samples
 from ._model import Model
 from ._parts import Features, NativePart, Part, Strategy, TaskSpace, Trainer, native_part
@@ -17,6 +18,9 @@ from ._records import Batch, Event, Forecast, Item, Plan, Receipt, Status
 from ._spaces import Ball, Box, Candidates, Column, Target, in_order
 from ._spaces import Space as OurSpace
 from .errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
 
 Storage: TypeAlias = str | os.PathLike[str]
 Space: TypeAlias = OurSpace | TaskSpace
@@ -27,6 +31,25 @@ class Study:
 
     Made by `create_study` and `load_study`. With a storage, everything is on disk before a call returns, and the
     `taskscout` command works on the same study.
+
+    >>> import numpy as np
+    >>> import taskscout as ts
+    >>> def collect(task, n, seed):
+    ...     rng = np.random.default_rng(seed)
+    ...     x = rng.normal(size=(n, 1))
+    ...     return x, task["wind"] * x[:, 0] + 0.1 * rng.normal(size=n)
+    >>> study = ts.create_study(
+    ...     space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["tomorrow"]
+    ... )
+    >>> receipt = study.tell_target("tomorrow", *collect({"wind": 3.0}, 20, seed=1))
+    >>> for item in study.ask(40):
+    ...     receipt = study.tell(item, *collect(item.task, item.n, study.item_seed(item)))
+    >>> study.run(collect, budget=40, rounds=2).status().source_rows
+    80
+    >>> bool(abs(study.model("tomorrow").predict([[1.0]])[0] - 3.0) < 0.2)
+    True
+    >>> [event.kind for event in study.history()][:3]
+    ['created', 'target told', 'planned']
     """
 
     def __init__(
@@ -266,8 +289,31 @@ class Study:
         status = self.status()
         return f"<Study {self.name!r}: {status.rounds} rounds, {status.source_rows} source rows; next: {status.next}>"
 
+    def figure(self) -> Figure:
+        """Rows of each task so far, the most first; colours are the stages that asked for them."""
+        rows: dict[tuple[str, str], int] = {}
+        names: dict[str, str] = {}
+        for item in self.items():
+            task = str(item["task"])
+            names[task] = named(task, dict(zip(self.parameters, item["parameters"], strict=True)))
+            if item["collected"] > 0:
+                rows[task, item["stage"]] = rows.get((task, item["stage"]), 0) + item["collected"]
+        most = sorted(rows.items(), key=lambda entry: -entry[1])
+        return bars("Rows of each task", "rows", "", [Bar(names[task], n, None, stage) for (task, stage), n in most])
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Every item ever planned as a frame of pandas, with a column for each parameter."""
+        import pandas
+
+        rows = []
+        for item in self.items():
+            parameters = dict(zip(self.parameters, item["parameters"], strict=True))
+            rows.append({**{key: value for key, value in item.items() if key != "parameters"}, **parameters})
+        return pandas.DataFrame(rows)
+
     def _repr_html_(self) -> str:
-        return self.status()._repr_html_()
+        shown = self.figure().svg if any(item["collected"] > 0 for item in self.items()) else ""
+        return self.status()._repr_html_() + shown
 
 
 def create_study(
@@ -307,6 +353,16 @@ def create_study(
     `{"kind": "neural", "network": {"hidden": [16]}}`. Space, features, strategy and trainer may also be objects of
     classes of your own. `target_rows=False` says that no more rows of the targets can be had, `target_sample_cost`
     what one costs.
+
+    >>> import taskscout as ts
+    >>> study = ts.create_study(
+    ...     space=ts.Box(wind=(-5, 5, "m/s"), payload=(0, 2, "kg")),
+    ...     inputs=["vx", "vy"],
+    ...     outputs=[ts.Column("force", unit="N")],
+    ...     targets=["tomorrow"],
+    ... )
+    >>> study.parameters
+    ['wind', 'payload']
     """
     names = _parameter_names(space)
     given = (space, task_features, input_features, strategy, trainer)
@@ -365,6 +421,13 @@ def load_study(
     """Opens a study of a storage, the only one if no name is given.
 
     A study with parts of your own needs them again as `parts`; it says by name which are missing.
+
+    >>> import tempfile, taskscout as ts
+    >>> place = tempfile.mkdtemp() + "/tunnel.db"
+    >>> columns = {"inputs": ["speed"], "outputs": ["drag"]}
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), **columns, name="tunnel", storage=place)
+    >>> ts.load_study("tunnel", place).status().rounds
+    0
     """
     address = _address(storage)
     if address is None:
@@ -378,7 +441,15 @@ def _load(name: str, storage: str, parts: Sequence[Part]) -> Study:
 
 
 def list_studies(storage: Storage) -> list[str]:
-    """The names of the studies of a storage."""
+    """The names of the studies of a storage.
+
+    >>> import tempfile, taskscout as ts
+    >>> place = tempfile.mkdtemp() + "/tunnel.db"
+    >>> columns = {"inputs": ["speed"], "outputs": ["drag"]}
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), **columns, name="tunnel", storage=place)
+    >>> ts.list_studies(place)
+    ['tunnel']
+    """
     address = _address(storage)
     heads = json.loads(_native.list_studies(address or ""))
     return [str(head["study"]) for head in heads]

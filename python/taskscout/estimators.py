@@ -105,6 +105,17 @@ class SharedRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _O
     tasks_ : labels of the tasks, in rising order.
     components_ : the representation, k × inputs.
     coef_, intercept_ : the function of each task, tasks × outputs × inputs and tasks × outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import taskscout as ts
+    >>> rng = np.random.default_rng(0)
+    >>> X, task = rng.normal(size=(300, 5)), np.repeat([0, 1, 2], 100)
+    >>> y = X @ [1.0, 2.0, 0.0, 0.0, 1.0] * (task + 1) + 0.1 * rng.normal(size=300)
+    >>> model = ts.SharedRepresentation(k=1).fit(X, y, task=task)
+    >>> model.transform(X).shape, bool(model.score(X, y, task=task) > 0.98)
+    ((300, 1), True)
     """
 
     def __init__(self, k: int | None = None, *, penalty: float | None = None) -> None:
@@ -181,6 +192,17 @@ class PartialPooling(_OfTasks):
     tasks_ : labels of the tasks, in rising order.
     coef_, intercept_ : the function of each task, tasks × outputs × inputs and tasks × outputs.
     common_coef_, common_intercept_ : what tasks have in common, outputs × inputs and outputs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import taskscout as ts
+    >>> rng = np.random.default_rng(0)
+    >>> X, task = rng.normal(size=(300, 5)), np.repeat([0, 1, 2], 100)
+    >>> y = X @ [1.0, 2.0, 0.0, 0.0, 1.0] * (1 + 0.1 * task) + 0.1 * rng.normal(size=300)
+    >>> model = ts.PartialPooling().fit(X, y, task=task)
+    >>> model.predict(X[:2], task="a task that was not seen").shape
+    (2,)
     """
 
     _knows_new_tasks = True

@@ -32,6 +32,12 @@ class StudyGenerator(Generator):  # type: ignore[misc]
     A point that comes back with its `_id` is a row of the plan; one without is a row that nobody asked for. Rows are
     told in the order in which they were suggested, so the order in which they come changes nothing; those behind a row
     that is missing are told with the next `suggest`, or with `finalize`.
+
+    >>> from gest_api.vocs import VOCS
+    >>> vocs = VOCS(variables={"wind": [-5, 5]}, observables={"speed": "f8", "drag": "f8"})
+    >>> generator = StudyGenerator(vocs, inputs=["speed"], outputs=["drag"], targets=["tomorrow"])
+    >>> len(generator.suggest(8))
+    8
     """
 
     returns_id = True

@@ -159,6 +159,15 @@ def collect(
 
     `make` may make a vector of environments, as `gymnasium.make_vec` does: rows come from all of them. Steps in which
     one only resets itself are left out.
+
+    >>> import numpy as np
+    >>> import gymnasium, taskscout as ts
+    >>> def make(g=10.0):
+    ...     return gymnasium.make("Pendulum-v1", g=g)
+    >>> steps = ts.gym.collect(make)
+    >>> X, Y = steps({"g": 9.0}, 5, seed=0)
+    >>> X.shape, Y.shape
+    ((5, 4), (5, 3))
     """
     if through not in ("factory", "options"):
         raise InputError(f"through is {through!r}: use 'factory' or 'options'")

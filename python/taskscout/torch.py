@@ -85,6 +85,10 @@ class Representation(Trainer):
     `steps` of mini-batches and then at most `polish` steps on all rows are taken; `penalty` is `λ`, from the data if
     it is not given. Rows pass through the module in batches, on so many `threads`: of small modules one is fastest.
     Every fit begins anew, so a study that is loaded again goes on as if it had never been closed.
+
+    >>> from torch import nn
+    >>> Representation(nn.Sequential(nn.Linear(3, 16), nn.ReLU(), nn.Linear(16, 2))).name
+    'torch-Sequential'
     """
 
     def __init__(

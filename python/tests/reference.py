@@ -21,7 +21,7 @@ import taskscout.generator
 HEAD = """# Python package
 
 All that `import taskscout as ts` has. [Use taskscout from Python](../how-to/use-python.md) shows it at work. This page
-is made from the docstrings by `python/tests/reference.py`.
+is made from the docstrings by `python/tests/reference.py`, and the tests run its examples.
 
 The package is typed (`py.typed`); the native module `taskscout._native` is not for users. Strategies, trainers, spaces
 and features are those of the command: see [strategies](strategies.md), [trainers](trainers.md) and [spaces](spaces.md).
@@ -39,12 +39,20 @@ SECTIONS = {
     ],
     "PyTorch": ["torch.Representation", "torch.Learnt"],
     "Designs": ["optimal_design", "Design", "PlannedTask"],
+    "Experiments and sweeps": ["reproduce", "sweep", "Results", "Comparison"],
+    "Figures": ["Figure"],
     "Statistics": ["Statistics"],
     "Estimators": ["SharedRepresentation", "PartialPooling"],
     "Gymnasium": ["gym.collect", "gym.Collector", "gym.Step"],
     "Generator of the gest-api": ["generator.StudyGenerator"],
     "Exceptions": ["TaskscoutError", "InputError", "OperationError"],
 }  # fmt: skip
+
+#: Classes that hold what others hand out, which need no example; nor do exceptions.
+RECORDS = (
+    "Item", "Receipt", "Batch", "Event", "Status", "ForecastPoint", "Interval", "PlannedTask", "Comparison",
+    "PlanContext", "Representation", "torch.Learnt", "gym.Collector", "gym.Step", *SECTIONS["Exceptions"],
+)  # fmt: skip
 
 #: Classes that users make.
 MADE = (
@@ -100,11 +108,17 @@ def signature(thing: Any, name: str) -> str:
 
 def prose(thing: Any) -> str:
     """A docstring without its examples, and with lists where numpy's style has tables."""
-    text = (inspect.getdoc(thing) or "").split(">>>")[0]
+    text = (inspect.getdoc(thing) or "").split(">>>")[0].removesuffix("Examples\n--------\n")
     text = re.sub(r"^(\w+)\n-+\n", r"\1:\n\n", text, flags=re.M)
     text = re.sub(r"^(\w+) : ([^\n]+)\n    (.+)$", r"- `\1` (\2): \3", text, flags=re.M)
     text = re.sub(r"^([\w, ]+_) : (.+)$", r"- `\1`: \2", text, flags=re.M)
     return text.strip()
+
+
+def example(thing: Any) -> str:
+    """The example of a docstring, which the tests run."""
+    _, sign, text = (inspect.getdoc(thing) or "").partition(">>>")
+    return f"\n\n```pycon\n{(sign + text).rstrip()}\n```" if sign else ""
 
 
 def fields(kind: type) -> list[str]:
@@ -123,7 +137,7 @@ def described(name: str) -> str:
     for part in name.split("."):
         thing = getattr(thing, part)
     if not inspect.isclass(thing):
-        return f"### {name}\n\n```text\n{signature(thing, 'ts.' + name)}\n```\n\n{prose(thing)}\n"
+        return f"### {name}\n\n```text\n{signature(thing, 'ts.' + name)}\n```\n\n{prose(thing)}{example(thing)}\n"
     call = signature(thing.__init__, f"ts.{name}") if name in MADE else f"ts.{name}"
     parts = [f"### {name}\n\n```text\n{call}\n```\n\n{prose(thing)}"]
     lines = fields(thing)
@@ -138,6 +152,8 @@ def described(name: str) -> str:
         lines.append(f"- `{key if held else signature(member, key)}`: {said}")
     if lines:
         parts.append("\n".join(lines))
+    if example(thing):
+        parts.append(example(thing).strip())
     return "\n\n".join(parts) + "\n"
 
 

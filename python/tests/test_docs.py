@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ENVIRONMENT, ROOT
-from reference import page
+from reference import RECORDS, SECTIONS, example, page, prose
+
+import taskscout as ts
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/how-to/use-python.md"])
@@ -53,3 +57,17 @@ def test_the_example_of_gymnasium_runs() -> None:
 def test_the_reference_is_that_of_the_docstrings() -> None:
     written = (ROOT / "docs" / "reference" / "python.md").read_text()
     assert written == page(), "run `python python/tests/reference.py > docs/reference/python.md`"
+
+
+def test_what_is_public_says_what_it_is_and_shows_how() -> None:
+    names = [name for section, names in SECTIONS.items() if section != "PyTorch" for name in names]
+    for name in names:
+        thing: Any = ts
+        for part in name.split("."):
+            thing = getattr(thing, part)
+        assert prose(thing), f"{name} has no docstring"
+        # Doctests run them.
+        assert name in RECORDS or example(thing), f"{name} has no example"
+        for key, member in vars(thing).items() if inspect.isclass(thing) else ():
+            if inspect.isfunction(member) and not key.startswith("_"):
+                assert prose(member), f"{name}.{key} has no docstring"

@@ -9,6 +9,7 @@ import time
 import traceback
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from itertools import takewhile
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -62,16 +63,17 @@ def test_the_number_of_workers_changes_nothing(workers: int, alone: bytes) -> No
 
 
 class Shuffled(Executor):
-    """Finishes what it was given in any order."""
+    """Finishes what it was given in any order, as soon as that is enough."""
 
-    def __init__(self) -> None:
+    def __init__(self, enough: int) -> None:
+        self.enough = enough
         self.given: list[tuple[Future[object], object]] = []
 
     def submit(self, work, /, *arguments, **named):  # type: ignore[no-untyped-def]
         future: Future[object] = Future()
         future.set_running_or_notify_cancel()
         self.given.append((future, lambda: work(*arguments, **named)))
-        if len(self.given) % 4 == 0:
+        if len(self.given) == self.enough:
             random.Random(len(self.given)).shuffle(self.given)
             for waiting, call in self.given:
                 waiting.set_result(call())
@@ -80,10 +82,9 @@ class Shuffled(Executor):
 
 
 def test_the_order_in_which_workers_finish_changes_nothing(alone: bytes) -> None:
-    # Every plan of this study has four items.
-    study = new_study(max_tasks=4)
-    assert len(study.ask(120)) == 4
-    study = new_study().run(collect, executor=Shuffled(), budget=120, rounds=1)
+    items = len(new_study().ask(120))
+    assert items > 3
+    study = new_study().run(collect, executor=Shuffled(items), budget=120, rounds=1)
     assert study.status().source_rows == 120
     assert answer(study.run(collect, **SETTINGS)) == alone
 
@@ -214,7 +215,7 @@ def forever(task, n, seed):
     return forever(task, n, seed)
 
 study = new_study(name="tunnel", storage=sys.argv[1])
-pool = ThreadPoolExecutor(4) if sys.argv[3] == "pool" else None
+pool = ThreadPoolExecutor(16) if sys.argv[3] == "pool" else None
 try:
     study.run(forever, budget=100, rounds=1, executor=pool)
 except KeyboardInterrupt:
@@ -234,7 +235,12 @@ def test_ctrl_c_ends_a_run_and_what_came_stays(tmp_path: Path, kind: str) -> Non
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         rest, _ = process.communicate(timeout=30)
-    assert "interrupted 50" in rest.splitlines()
+    # Alone, the first task that takes for ever stops all that follow.
+    plan = new_study(name="tunnel").ask(100)
+    done = filter if kind == "pool" else takewhile
+    rows = sum(item.n for item in done(lambda item: item.task["wind"] > 4, plan))
+    assert rows > 0
+    assert f"interrupted {rows}" in rest.splitlines()
     study = ts.load_study("tunnel", store)
     assert study.run(collect, budget=100, rounds=1).status().source_rows == 100
 
@@ -258,4 +264,5 @@ def test_what_was_finished_is_told_when_a_run_is_interrupted() -> None:
     study = new_study()
     with pytest.raises(KeyboardInterrupt):
         study.run(collect, executor=Interrupted(), budget=120, rounds=1)
-    assert [item.id for item in study.open_items()] == [2, 3]
+    assert len(study.items()) > 3
+    assert [item.id for item in study.open_items()] == list(range(2, len(study.items())))

@@ -39,7 +39,15 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Option<String>, Failure> {
     };
     module("ruff", &["format", "--check", "--quiet", FOLDER])?;
     module("ruff", &["check", "--quiet", FOLDER])?;
-    module("mypy", &["--strict", "python/taskscout", "python/examples"])?;
+    module(
+        "mypy",
+        &[
+            "--strict",
+            "python/taskscout",
+            "python/examples",
+            "python/benchmarks",
+        ],
+    )?;
     // The stubs say what the library has.
     module("mypy.stubtest", &["taskscout._native"])?;
     let tests = ["--doctest-modules", "python/taskscout", "python/tests"];

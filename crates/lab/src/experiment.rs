@@ -84,24 +84,46 @@ impl Experiment {
         registry: &Registry,
         watch: &Watcher,
     ) -> Result<Finished> {
+        let parts = self.begun(options, registry, watch)?;
+        let published = run(&parts.prepared, &parts.folder, options)?;
+        Ok(Finished::new(parts, published))
+    }
+
+    /// What is checked, without a folder.
+    pub(crate) fn prepared(
+        self,
+        options: &ExperimentOptions,
+        registry: &Registry,
+        watch: &Watcher,
+    ) -> Result<Prepared> {
+        prepare(self.config, options, registry, watch)
+    }
+
+    /// What is checked, and its folder, ready for trials.
+    pub(crate) fn begun(
+        self,
+        options: &ExperimentOptions,
+        registry: &Registry,
+        watch: &Watcher,
+    ) -> Result<Parts> {
         if options.truths.is_some() {
             return Err(LabError::Input(
                 "several ground truths are several runs: use run_truths, or leave out --truths"
                     .into(),
             ));
         }
-        let config = self.config;
-        let reserved = Reserved::new(out_folder(&config.name, options), watch)?;
-        let prepared = prepare(config, options, registry, watch)?;
+        let reserved = Reserved::new(out_folder(&self.config.name, options), watch)?;
+        let prepared = self.prepared(options, registry, watch)?;
         let mut folder = reserved.examine(&prepared, options)?;
         folder.begin(options)?;
-        let published = run(&prepared, &folder, options)?;
-        Ok(Finished {
-            prepared,
-            folder,
-            published,
-        })
+        Ok(Parts { prepared, folder })
     }
+}
+
+/// An experiment that can run, and where its results go.
+pub(crate) struct Parts {
+    pub(crate) prepared: Prepared,
+    pub(crate) folder: RunFolder,
 }
 
 /// An experiment that has run. No other process may use its folder until this is dropped.
@@ -112,6 +134,15 @@ pub struct Finished {
 }
 
 impl Finished {
+    pub(crate) fn new(parts: Parts, published: Published) -> Self {
+        let Parts { prepared, folder } = parts;
+        Self {
+            prepared,
+            folder,
+            published,
+        }
+    }
+
     /// What came of it.
     #[must_use]
     pub fn report(&self) -> &ExperimentReport {

@@ -28,6 +28,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod config;
+mod elsewhere;
 pub mod error;
 mod experiment;
 pub mod files;
@@ -59,6 +60,7 @@ mod trials;
 pub mod watch;
 
 pub use config::{MOST_SEEDS, Places, in_file};
+pub use elsewhere::{OpenRun, TrialFailure, TrialFile, TrialRunner};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
 pub use names::{

@@ -98,7 +98,7 @@ fn last_losses(rows: &[ResultRow]) -> String {
 }
 
 /// Parts what succeeded from what failed; nothing at all is an error.
-fn sort_out(
+pub(crate) fn sort_out(
     trials: &[Trial],
     outcomes: Vec<Result<TrialRecord>>,
 ) -> Result<(Vec<TrialRecord>, Vec<FailedTrial>)> {

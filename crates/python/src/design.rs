@@ -6,6 +6,7 @@ use serde::Deserialize;
 use taskscout::design::{Campaign, Candidates, Criterion, Need};
 
 use crate::errors::{Result, json, of_json, raised};
+use crate::threads::detached;
 
 /// What beside arrays a design asks for.
 #[derive(Deserialize)]
@@ -41,7 +42,7 @@ pub(crate) fn plan_design(
     let weights = weights.as_ref().map(|array| array.as_slice()).transpose()?;
     let costs = costs.as_ref().map(|array| array.as_slice()).transpose()?;
     let given = given.as_ref().map(|array| array.as_slice()).transpose()?;
-    let planned: Result<String> = py.detach(|| {
+    let planned: Result<String> = detached(py, || {
         let options: Options = of_json(options)?;
         let mut table = Candidates::new(dim, rows)?;
         if let Some(costs) = costs {

@@ -1,6 +1,7 @@
 //! Errors as the package's own exceptions, with the sentence that Rust said.
 
 use pyo3::PyErr;
+use taskscout_lab::LabError;
 use taskscout_studies::Error;
 
 pyo3::import_exception!(taskscout.errors, InputError);
@@ -27,6 +28,34 @@ fn in_python(message: &str) -> String {
         return format!("{problem}: give yours another `name`");
     }
     message.to_owned()
+}
+
+/// What an experiment says, as bad input or as something that could not be done.
+///
+/// Options of the command are arguments in Python: `--budget-scale` is `budget_scale`.
+pub(crate) fn of_lab(error: LabError) -> Error {
+    let words = as_arguments(&error.to_string());
+    match error {
+        LabError::Failure(_) | LabError::Closed => Error::Failure(words),
+        _ => Error::Input(words),
+    }
+}
+
+fn as_arguments(sentence: &str) -> String {
+    let mut parts = sentence.split("--");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part
+            .find(|c: char| !c.is_ascii_lowercase() && c != '-')
+            .unwrap_or(part.len());
+        let (name, rest) = part.split_at(end);
+        if name.is_empty() {
+            said += &format!("--{rest}");
+        } else {
+            said += &format!("`{}`{rest}", name.replace('-', "_"));
+        }
+    }
+    said
 }
 
 /// A value as JSON text.

@@ -9,6 +9,7 @@ use taskscout::train::{JointRidge, PartialPooling, TrainContext, Trainer as _};
 use taskscout_studies::Error;
 
 use crate::errors::{OperationError, Result, raised};
+use crate::threads::detached;
 
 /// Representation (features × k), coefficients (tasks × outputs × features), noise variance and spectrum.
 type Shared<'py> = (
@@ -82,7 +83,7 @@ pub(crate) fn fit_shared<'py>(
         let entry = |at: usize| f64::from(u8::from(at == task));
         (0..tasks).map(entry).collect::<Vec<f64>>()
     };
-    let fitted: Result<_> = py.detach(|| {
+    let fitted: Result<_> = detached(py, || {
         let data = rows.data(tasks, one_hot)?;
         let trainer = JointRidge {
             lambda: penalty,
@@ -125,7 +126,7 @@ pub(crate) fn fit_pooled<'py>(
 ) -> PyResult<Pooled<'py>> {
     let rows = rows(&inputs, &outputs, sizes)?;
     let (tasks, (d, m)) = (rows.sizes.len(), rows.dims);
-    let fitted: Result<_> = py.detach(|| {
+    let fitted: Result<_> = detached(py, || {
         let mut data = rows.data(1, |_| vec![1.0])?;
         // Families are fitted for the sake of a target: one of which nothing is known stands for tasks to come.
         data.add_target("a new task", vec![1.0])?;

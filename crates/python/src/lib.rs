@@ -9,10 +9,13 @@
 mod design;
 mod errors;
 mod estimator;
+mod experiment;
+mod figures;
 mod model;
 mod parts;
 mod statistics;
 mod study;
+mod threads;
 
 use pyo3::prelude::*;
 
@@ -23,6 +26,10 @@ mod _native {
     use crate::design::plan_design;
     #[pymodule_export]
     use crate::estimator::{fit_pooled, fit_shared};
+    #[pymodule_export]
+    use crate::experiment::{ExperimentRun, TrialRunner};
+    #[pymodule_export]
+    use crate::figures::{draw, summarise};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
@@ -36,6 +43,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::threads::settle();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -8,6 +8,7 @@ use taskscout_models::{Prediction, SavedModel};
 
 use crate::errors::{Result, json, raised};
 use crate::parts::Raised;
+use crate::threads::detached;
 
 /// A trained model of one target.
 #[pyclass(frozen, module = "taskscout._native")]
@@ -35,7 +36,7 @@ impl Model {
     /// Reads a saved model.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        let loaded: Result<_> = py.detach(|| Ok(SavedModel::load(path)?));
+        let loaded: Result<_> = detached(py, || Ok(SavedModel::load(path)?));
         Ok(Self::of(loaded.map_err(raised)?, Raised::default()))
     }
 
@@ -58,7 +59,7 @@ impl Model {
         inputs: PyReadonlyArray2<'py, f64>,
     ) -> PyResult<Arrays<'py>> {
         let rows = inputs.as_slice()?;
-        let predicted: Result<Vec<Prediction>> = py.detach(|| Ok(self.saved.predict(rows)?));
+        let predicted: Result<Vec<Prediction>> = detached(py, || Ok(self.saved.predict(rows)?));
         let predicted = self.raised.or(predicted)?;
         let outputs = self.saved.outputs();
         let column = |of: fn(&Prediction) -> f64| {
@@ -74,12 +75,12 @@ impl Model {
     }
 
     fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        let saved: Result<()> = py.detach(|| Ok(self.saved.save(path)?));
+        let saved: Result<()> = detached(py, || Ok(self.saved.save(path)?));
         saved.map_err(raised)
     }
 
     fn save_onnx(&self, py: Python<'_>, path: std::path::PathBuf, std: bool) -> PyResult<()> {
-        let saved: Result<()> = py.detach(|| Ok(self.saved.save_onnx(path, std)?));
+        let saved: Result<()> = detached(py, || Ok(self.saved.save_onnx(path, std)?));
         saved.map_err(raised)
     }
 

@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use taskscout::data::Statistics as Sums;
 
 use crate::errors::{Result, json, of_json, raised};
+use crate::threads::detached;
 
 /// `Σ xxᵀ`, `Σ xy`, `Σ y²` and the number of rows.
 #[pyclass(frozen, module = "taskscout._native")]
@@ -27,7 +28,7 @@ impl Statistics {
     }
 
     fn copy(&self, py: Python<'_>) -> Sums {
-        py.detach(|| self.lock().clone())
+        detached(py, || self.lock().clone())
     }
 }
 
@@ -57,20 +58,20 @@ impl Statistics {
         outputs: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<()> {
         let (x, y) = (inputs.as_slice()?, outputs.as_slice()?);
-        let added: Result<()> = py.detach(|| Ok(self.lock().accumulate_slices(x, y)?));
+        let added: Result<()> = detached(py, || Ok(self.lock().accumulate_slices(x, y)?));
         added.map_err(raised)
     }
 
     /// Adds the statistics of other rows.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         let other = other.copy(py);
-        let added: Result<()> = py.detach(|| Ok(self.lock().merge(&other)?));
+        let added: Result<()> = detached(py, || Ok(self.lock().merge(&other)?));
         added.map_err(raised)
     }
 
     /// Rows, inputs and outputs.
     fn shape(&self, py: Python<'_>) -> (usize, usize, usize) {
-        py.detach(|| {
+        detached(py, || {
             let sums = self.lock();
             (sums.count(), sums.dim(), sums.outputs())
         })
@@ -102,7 +103,7 @@ impl Statistics {
     /// Ridge regression with a penalty from the data: coefficients, a column for each output, and noise variances.
     fn ridge<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<f64>)> {
         let sums = self.copy(py);
-        let fits: Result<Vec<_>> = py.detach(|| {
+        let fits: Result<Vec<_>> = detached(py, || {
             let fit = |output| taskscout::train::ridge(&sums, output).map_err(Into::into);
             (0..sums.outputs()).map(fit).collect()
         });

@@ -19,6 +19,7 @@ use taskscout_worlds::program::seed;
 use crate::errors::{InputError, Result, json, of_json, raised};
 use crate::model::Model;
 use crate::parts::{Part, Raised, registry};
+use crate::threads::detached;
 
 /// A study in a store.
 #[pyclass(frozen, module = "taskscout._native")]
@@ -32,7 +33,7 @@ pub(crate) struct Study {
 /// The studies of a store, as JSON.
 #[pyfunction]
 pub(crate) fn list_studies(py: Python<'_>, storage: &str) -> PyResult<String> {
-    let listed = py.detach(|| json(&list(&mut *open_store(storage, false)?)?));
+    let listed = detached(py, || json(&list(&mut *open_store(storage, false)?)?));
     listed.map_err(raised)
 }
 
@@ -52,7 +53,7 @@ impl Study {
             let said = "a part of the study calls the study, which waits for the part: use what the part is given";
             return Err(InputError::new_err(said));
         }
-        let done = py.detach(|| {
+        let done = detached(py, || {
             let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
             work(&mut stored)
         });
@@ -104,7 +105,7 @@ impl Study {
     ) -> PyResult<Self> {
         let author = author_or_default(author);
         let raised = Raised::default();
-        let stored = py.detach(|| {
+        let stored = detached(py, || {
             let settings: Settings = of_json(settings)?;
             let registry = registry(parts, &raised)?;
             let (definition, study) = settings.build(&registry)?;
@@ -130,7 +131,7 @@ impl Study {
     ) -> PyResult<Self> {
         let author = author_or_default(author);
         let raised = Raised::default();
-        let stored = py.detach(|| {
+        let stored = detached(py, || {
             let store = open_store(storage, false)?;
             StoredStudy::find(store, name, &author, &registry(parts, &raised)?)
         });

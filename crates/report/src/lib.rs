@@ -101,7 +101,7 @@ pub use ratio::{BudgetRatio, REFERENCE, Reach, Rise, budget_ratio, rises_again};
 pub use results::{COLUMNS, read_csv, write_csv};
 pub use rows::{ResultRow, split_experiments};
 pub use summary::{Seconds, StrategySummary, Summary, TargetSummary};
-pub use table::terminal_table;
+pub use table::{plain_table, terminal_table};
 pub use task_path::{PathStep, TaskPath};
 pub use taskscout_io::files::write_atomically;
 pub use taskscout_plot::figures::{

@@ -21,6 +21,16 @@ use crate::summary::Summary;
 /// An aligned plain-text table, one block a target; every line ends with a newline.
 #[must_use]
 pub fn terminal_table(summary: &Summary) -> String {
+    table(summary, true)
+}
+
+/// The same without seconds, so that equal results give equal tables.
+#[must_use]
+pub fn plain_table(summary: &Summary) -> String {
+    table(summary, false)
+}
+
+fn table(summary: &Summary, seconds: bool) -> String {
     let target = summary.target.as_ref();
     let mut out = format!(
         "{}, {} oracle, {}{}\n",
@@ -42,7 +52,7 @@ pub fn terminal_table(summary: &Summary) -> String {
         if let Some(target) = target {
             out.push_str(&format!("target {target}\n"));
         }
-        out.push_str(&align(&columns(&section)));
+        out.push_str(&align(&columns(&section, seconds)));
         for remark in section.remarks() {
             out.push_str(&format!("{remark}\n"));
         }
@@ -64,7 +74,7 @@ pub(crate) fn seeds(count: usize) -> String {
     }
 }
 
-fn columns(section: &Section<'_>) -> Vec<Column> {
+fn columns(section: &Section<'_>, seconds: bool) -> Vec<Column> {
     let mut columns = vec![section.names()];
     // The report has all columns; a terminal has about a hundred characters.
     columns.extend(
@@ -75,7 +85,7 @@ fn columns(section: &Section<'_>) -> Vec<Column> {
     );
     let tasks = section.tasks().into_iter();
     columns.extend(tasks.filter(|column| column.heading == "tasks"));
-    let total = section.times().pop();
+    let total = section.times().pop().filter(|_| seconds);
     columns.extend(total.map(|column| Column {
         heading: "seconds".to_owned(),
         ..column

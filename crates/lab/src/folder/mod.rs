@@ -3,6 +3,7 @@
 //! One process at a time uses it ([`lock`]); what it writes is listed ([`manifest`]), with what it was
 //! made from ([`inputs`]).
 
+mod contents;
 mod kept;
 mod lock;
 mod manifest;
@@ -12,9 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use taskscout_report::{write_atomically, write_csv, write_plans};
-use taskscout_worlds::program::{Incidents, set_aside};
+use taskscout_report::write_atomically;
+use taskscout_worlds::program::Incidents;
 
+pub(crate) use contents::{model_file, record_files, trial_files};
 use lock::Lock;
 use manifest::Manifest;
 pub(crate) use top::TopFolder;
@@ -42,7 +44,7 @@ const TRIALS: &str = "trials";
 /// Where pictures of a world's own are kept.
 const FIGURES: &str = "figures";
 /// Where rows are kept that came from outside.
-const COLLECTED: &str = "collected";
+pub(crate) const COLLECTED: &str = "collected";
 /// Where models are kept.
 const MODELS: &str = "models";
 
@@ -297,51 +299,22 @@ impl RunFolder {
 
     /// Where the models of a trial are saved, one for each of its targets.
     pub(crate) fn model_paths(&self, trial: &Trial) -> Vec<PathBuf> {
-        let path = |stem| self.path.join(MODELS).join(format!("{stem}.safetensors"));
+        let path = |stem| self.path.join(model_file(stem));
         trial.model_stems().into_iter().map(path).collect()
     }
 
     /// Lists the files of a trial that is about to run; the world says which journals it keeps.
     pub(crate) fn take_up(&self, trial: &Trial, details: bool, journals: &[String]) -> Result<()> {
-        let stem = trial.file_stem();
-        let mut names = vec![format!("{TRIALS}/{stem}.csv")];
-        if trial.contender.plans() {
-            names.push(format!("{TRIALS}/{stem}.{PLANS}"));
-        }
-        if details {
-            names.push(format!("{TRIALS}/{stem}.json"));
-        }
-        if self.save_models {
-            let models = trial.model_stems().into_iter();
-            names.extend(models.map(|stem| format!("{MODELS}/{stem}.safetensors")));
-        }
-        for journal in journals {
-            names.push(format!("{COLLECTED}/{journal}"));
-            let aside = set_aside(Path::new(journal));
-            names.push(format!("{COLLECTED}/{}", aside.display()));
-        }
-        self.claim(&names)
+        self.claim(&trial_files(trial, details, journals, self.save_models))
     }
 
     /// Keeps a finished trial.
     pub(crate) fn keep(&self, record: &TrialRecord) -> Result<()> {
-        let write = |ending, bytes: &[u8]| {
-            write_atomically(self.trial_path(&record.trial, ending), bytes)
-                .map_err(|error| LabError::Failure(error.to_string()))
-        };
-        if let Some(details) = &record.details {
-            let text = serde_json::to_string(details).map_err(|error| {
-                LabError::Failure(format!("cannot write the details of a trial: {error}"))
-            })?;
-            write("json", (text + "\n").as_bytes())?;
+        for (name, bytes) in record_files(record)? {
+            write_atomically(self.path.join(name), &bytes)
+                .map_err(|error| LabError::Failure(error.to_string()))?;
         }
-        if record.trial.contender.plans() {
-            write(PLANS, write_plans(&record.plans).as_bytes())?;
-        }
-        let mut bytes = Vec::new();
-        write_csv(&record.rows, &mut bytes)
-            .map_err(|error| LabError::Failure(error.to_string()))?;
-        write("csv", &bytes)
+        Ok(())
     }
 
     /// Writes a picture of a world's own.

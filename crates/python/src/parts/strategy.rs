@@ -15,6 +15,7 @@ use taskscout::strategy::{Decision, Knowledge, PlanContext, PlanItem, Strategy};
 
 use super::{Function, Raised, to_array};
 use crate::errors::{InputError, Result, of_json};
+use crate::threads::detached;
 
 /// What the facade says of it.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -67,7 +68,7 @@ impl TaskSite {
             return Err(InputError::new_err(said));
         }
         let mut out = vec![0.0; tasks.shape()[0] * dim];
-        py.detach(|| self.features.apply(rows, &mut out));
+        detached(py, || self.features.apply(rows, &mut out));
         self.raised.or(Ok(()))?;
         Ok(to_array(py, &out, dim))
     }
@@ -79,7 +80,7 @@ impl TaskSite {
         count: usize,
         seed: u64,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let drawn: Result<Vec<f64>> = py.detach(|| {
+        let drawn: Result<Vec<f64>> = detached(py, || {
             let mut rng = derive(seed, Purpose::Plan, &[]);
             let mut rows = Vec::with_capacity(count * self.space.dim());
             for _ in 0..count {
