@@ -46,6 +46,7 @@ mod model;
 mod named;
 mod output;
 mod progress;
+mod serve;
 mod simulate;
 mod study;
 
@@ -99,6 +100,7 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
             experiment::execute(experiment, &asked, registry)
         }
         Command::Study(options) => study::execute(&options, registry),
+        Command::Serve(options) => serve::execute(&options, registry),
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),

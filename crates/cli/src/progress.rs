@@ -64,6 +64,14 @@ impl Watch for Terminal {
     }
 }
 
+/// Draws a bar with something behind it.
+fn draw(bar: &ProgressBar, behind: &str) {
+    let template = format!("{{elapsed:>4}} [{{bar:32}}] {{percent:>3}} %  {{msg}}{behind}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+}
+
 /// Progress of a set of trials.
 struct Progress {
     bar: Option<ProgressBar>,
@@ -76,10 +84,8 @@ impl Progress {
     fn new(trials: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(trials as u64);
-            let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}  (about {eta} left)";
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style.progress_chars("=> "));
-            }
+            // Nothing is known of the time that is left before the first trial is over.
+            draw(&bar, "");
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
@@ -103,6 +109,9 @@ impl Progress {
         let done = 1 + self.done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if let Some(bar) = &self.bar {
             bar.inc(1);
+            if done == 1 {
+                draw(bar, "  (about {eta} left)");
+            }
         } else {
             tell(&format!("[{done}/{}] {trial}: {result}", self.trials));
         }

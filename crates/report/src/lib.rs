@@ -88,7 +88,7 @@ pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
 pub use floor::{Floor, with_floor};
 pub use format::percent;
-pub use html::{ExperimentReport, combined_report, html_page, html_report};
+pub use html::{ExperimentReport, combined_report, csv_link, html_page, html_report, tile};
 pub use judged::Judged;
 pub use ordered::OrderedMap;
 pub use paper::paper_figure;

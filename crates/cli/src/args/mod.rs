@@ -14,6 +14,7 @@ use crate::design::options::{ABOUT, DesignOptions, EXAMPLES};
 use crate::model::options::{
     EXPORT_ABOUT, EXPORT_EXAMPLES, ExportOptions, PREDICT_ABOUT, PREDICT_EXAMPLES, PredictOptions,
 };
+use crate::serve::{self, ServeArgs};
 use crate::simulate::options::World;
 use crate::study::options::StudyArgs;
 
@@ -50,6 +51,9 @@ pub(crate) enum Command {
     #[command(long_about = study_words::ABOUT, after_long_help = study_words::EXAMPLES)]
     #[command(after_help = "See --help for an example of a campaign.")]
     Study(StudyArgs),
+    /// Show studies and runs as a live page in a browser
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
     /// Plan which tasks to collect data from, and how much of each
     #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
