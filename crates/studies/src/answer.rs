@@ -187,10 +187,11 @@ fn why(status: &Status, next: Option<&Supposed>) -> String {
             next.items.iter().map(|item| item.reason.as_str()).collect()
         }),
     };
+    // A reason may have several parts, and items share them.
     let mut distinct: Vec<&str> = Vec::new();
-    for reason in reasons {
-        if !distinct.contains(&reason) {
-            distinct.push(reason);
+    for part in reasons.iter().flat_map(|reason| reason.split("; ")) {
+        if !distinct.contains(&part) {
+            distinct.push(part);
         }
     }
     match distinct.len() {

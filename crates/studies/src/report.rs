@@ -322,6 +322,7 @@ fn tiles(status: &Status, outlook: Option<&Outlook>) -> String {
         });
         let gain = match outlook.advice.stop {
             true => "stop".to_owned(),
+            false if fall(point.design.mean) < 0.5 => "no gain".to_owned(),
             false => format!("−{:.0} %", fall(point.design.mean)),
         };
         let (budget, unit) = (point.budget, &outlook.unit);

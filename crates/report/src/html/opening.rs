@@ -175,16 +175,17 @@ pub fn csv_link(name: &str, head: &[String], rows: &[Vec<String>]) -> String {
 /// The numbers of a figure of curves.
 pub(super) fn curve_numbers(plot: &taskscout_plot::LinePlot, name: &str) -> String {
     let head = ["series", &plot.x_title, &plot.y_title, "plus or minus"].map(str::to_owned);
+    let number = |value: f64| match value.is_finite() {
+        true => value.to_string(),
+        false => String::new(),
+    };
     let lines = plot.series.iter().flat_map(|series| {
         series.points.iter().map(|point| {
-            let spread = point
-                .spread
-                .map_or(String::new(), |spread| spread.to_string());
             vec![
                 series.name.clone(),
-                point.x.to_string(),
-                point.y.to_string(),
-                spread,
+                number(point.x),
+                number(point.y),
+                point.spread.map_or(String::new(), number),
             ]
         })
     });

@@ -33,7 +33,7 @@ export function rows(wind, load, n) {
   const lines = ["speed,pitch,thrust,drag,comment"];
   for (let at = 0; at < n; at += 1) {
     const speed = 4 + 2 * normal(), pitch = 0.3 * normal(), thrust = 8 + normal();
-    const drag = 0.5 + (0.2 + 0.08 * wind) * speed + (1.5 - 0.4 * load) * pitch + 0.1 * load * thrust + 0.15 * normal();
+    const drag = 0.5 + (0.2 + 0.08 * wind) * speed + (1.5 - 0.4 * load) * pitch + 0.1 * load * thrust + 0.6 * normal();
     lines.push(`${speed},${pitch},${thrust},${drag},0`);
   }
   return lines.join("\n") + "\n";
@@ -60,7 +60,7 @@ function tellOpen(study) {
   }
 }
 
-// Two studies of a wind tunnel, one of them three rounds far, and one with a name that is markup.
+// Two studies of a wind tunnel, both three rounds far, and one with a name that is markup.
 export function campaign() {
   const table = ["task,wind,load,minutes"];
   for (const wind of [0, 2, 4, 6, 8, 10]) for (const load of [0, 0.5, 1]) table.push(`wind-${wind}-load-${load},${wind},${load},${wind > 6 ? 2 : 1}`);
@@ -86,9 +86,9 @@ switch_cost = 6
 `);
     command("study", "new", settings, "--study", study);
     if (study === EVIL) continue;
-    command("study", "target", file(`${study}-target.csv`, rows(7, 0.7, 25)), "--study", study);
+    command("study", "target", file(`${study}-target.csv`, rows(7, 0.7, 80)), "--study", study);
     for (let round = 0; round < 3; round += 1) {
-      command("study", "ask", "--budget", "90", "--study", study);
+      command("study", "ask", "--budget", "60", "--study", study);
       tellOpen(study);
     }
   }

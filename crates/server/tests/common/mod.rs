@@ -171,7 +171,9 @@ impl Client {
         let mut stream = self.connect();
         let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address);
         stream.write_all(head.as_bytes()).unwrap();
-        let lines = BufReader::new(stream).lines().map_while(std::result::Result::ok);
+        let lines = BufReader::new(stream)
+            .lines()
+            .map_while(std::result::Result::ok);
         lines.filter_map(|line| line.strip_prefix("data: ")?.trim().parse().ok())
     }
 
