@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::steps::Failure;
 
 /// Our crates, each allowed to depend on those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "design",
     "learn",
     "taskscout",
@@ -22,6 +22,7 @@ const ORDER: [&str; 15] = [
     "lab",
     "store",
     "studies",
+    "server",
     "python",
     "cli",
 ];

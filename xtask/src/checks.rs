@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::architecture;
+use crate::browser;
 use crate::hygiene;
 use crate::links;
 use crate::package;
@@ -23,6 +24,7 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
         Step::new("tests", || tests(workspace)),
         Step::new("documentation tests", || doc_tests(workspace)),
         Step::new("Python package", || package::test(workspace)),
+        Step::new("page in a browser", || browser::test(workspace)),
         Step::new("experiment files", || experiments(workspace)),
         Step::new("tracked files", || hygiene::tracked_files(workspace.root())),
     ]

@@ -4,6 +4,7 @@
 //! cargo xtask            lists the tasks
 //! cargo xtask test       every check a change has to pass
 //! cargo xtask test-burn  the optional feature that builds Burn
+//! cargo xtask browser   the live page in a real browser
 //! cargo xtask wheel      the Python package, built and tried in a new environment
 //! cargo xtask bench      the benchmarks, side by side with numpy, cvxpy and PyTorch
 //! ```
@@ -11,7 +12,9 @@
 //! Exit codes: 0 all passed, 1 a step failed, 2 the task was not understood.
 //! The standard library is all this crate uses, so that it builds in a second.
 
+mod apt;
 mod architecture;
+mod browser;
 mod checks;
 mod hygiene;
 mod links;
@@ -52,6 +55,10 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Help => print!("{}", tasks::help()),
         Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
         Task::TestBurn => steps::run_all(&checks::burn(&workspace), &mut std::io::stdout())?,
+        Task::Browser => {
+            let step = steps::Step::new("page in a browser", || browser::test(&workspace));
+            steps::run_all(&[step], &mut std::io::stdout())?;
+        }
         Task::Wheel => steps::run_all(&package::wheel(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
         Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),

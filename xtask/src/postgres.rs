@@ -1,40 +1,15 @@
 //! The PostgreSQL that tests start servers of their own with, installed where it can be.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+
+use crate::apt;
 
 /// Makes sure that PostgreSQL is there; if not, says why the tests go without it.
 pub(crate) fn provide() -> Result<(), String> {
     if installed() {
         return Ok(());
     }
-    if !root() {
-        return Err(String::from(
-            "it is not installed; install Debian's `postgresql`, or the one of your system",
-        ));
-    }
-    eprintln!("xtask: installing postgresql");
-    for arguments in [
-        &["update", "-qq"][..],
-        &[
-            "install",
-            "-y",
-            "-qq",
-            "--no-install-recommends",
-            "postgresql",
-        ],
-    ] {
-        let mut apt = Command::new("apt-get");
-        apt.args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            // The package would start a server of its own, which nobody here needs.
-            .env("RUNLEVEL", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        if !apt.status().is_ok_and(|status| status.success()) {
-            return Err(format!("`apt-get {}` failed", arguments.join(" ")));
-        }
-    }
+    apt::install("postgresql")?;
     if installed() {
         return Ok(());
     }
@@ -59,11 +34,6 @@ fn complete(folder: &Path) -> bool {
     ["initdb", "pg_ctl"]
         .iter()
         .all(|name| folder.join(name).is_file())
-}
-
-fn root() -> bool {
-    let id = Command::new("id").arg("-u").output();
-    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
 }
 
 #[cfg(test)]

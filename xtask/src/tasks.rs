@@ -9,6 +9,8 @@ pub(crate) enum Task {
     Test,
     /// Run the tests of networks that Burn differentiates.
     TestBurn,
+    /// Try the live page in a real browser.
+    Browser,
     /// Build the Python package and try it.
     Wheel,
     /// Run the benchmarks.
@@ -18,7 +20,7 @@ pub(crate) enum Task {
 }
 
 /// Every task with its name and one line of help, in the order of the help page.
-const TASKS: [(&str, Task, &str); 6] = [
+const TASKS: [(&str, Task, &str); 7] = [
     (
         "test",
         Task::Test,
@@ -28,6 +30,11 @@ const TASKS: [(&str, Task, &str); 6] = [
         "test-burn",
         Task::TestBurn,
         "lints and tests of the feature `burn`, which takes long to build and is off by default",
+    ),
+    (
+        "browser",
+        Task::Browser,
+        "the live page in a real browser: every view, both themes, a phone, uploads, two people at once",
     ),
     (
         "wheel",

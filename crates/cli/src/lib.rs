@@ -48,6 +48,7 @@ mod model;
 mod named;
 mod output;
 mod progress;
+mod serve;
 mod simulate;
 mod study;
 
@@ -102,6 +103,7 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
         }
         Command::Study(options) => study::execute(&options, registry),
         Command::Learn(options) => learn::execute(&options),
+        Command::Serve(options) => serve::execute(&options, registry),
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
         Command::Predict(options) => model::predict(&options),

@@ -77,6 +77,14 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Draws a bar with something behind it.
+fn draw(bar: &ProgressBar, behind: &str) {
+    let template = format!("{{elapsed:>4}} [{{bar:32}}] {{percent:>3}} %  {{msg}}{behind}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style.progress_chars("=> "));
+    }
+}
+
 /// Progress of a set of trials.
 struct Progress {
     bar: Option<ProgressBar>,
@@ -101,10 +109,8 @@ impl Progress {
     fn new(trials: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(trials as u64);
-            let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}  (about {eta} left)";
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style.progress_chars("=> "));
-            }
+            // Nothing is known of the time that is left before the first trial is over.
+            draw(&bar, "");
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
@@ -147,11 +153,15 @@ impl Progress {
         lines.done += 1;
         lines.rounds.remove(trial);
         lines.told = Instant::now();
-        let line = format!("[{}/{}] {trial}: {result}", lines.done, lines.trials);
+        let done = lines.done;
+        let line = format!("[{done}/{}] {trial}: {result}", lines.trials);
         drop(lines);
-        match &self.bar {
-            Some(bar) => bar.inc(1),
-            None => tell(&line),
+        let Some(bar) = &self.bar else {
+            return tell(&line);
+        };
+        bar.inc(1);
+        if done == 1 {
+            draw(bar, "  (about {eta} left)");
         }
     }
 

@@ -90,7 +90,8 @@ pub use failure::{FailedExperiment, FailedTrial};
 pub use floor::{Floor, with_floor};
 pub use format::percent;
 pub use html::{
-    ExperimentReport, combined_report, combined_report_about, html_opening, html_page, html_report,
+    ExperimentReport, combined_report, combined_report_about, csv_link, html_opening, html_page,
+    html_report, tile,
 };
 pub use judged::Judged;
 pub use ordered::OrderedMap;

@@ -62,6 +62,11 @@ impl FeaturesInUse {
 pub(crate) struct Learning(Mutex<Option<Arc<Study>>>);
 
 impl Learning {
+    /// The same study again, for a copy that goes its own way.
+    pub(crate) fn copied(&self) -> Self {
+        Self(Mutex::new(self.lock().clone()))
+    }
+
     pub(crate) fn lock(&self) -> MutexGuard<'_, Option<Arc<Study>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -45,7 +45,11 @@ impl StoredStudy {
         {
             match Arc::get_mut(known) {
                 Some(copy) => copy.follow(study),
-                None => *known = Arc::new(FeaturesInUse::of(known).applied_to(study)?),
+                None => {
+                    let mut copy = known.copy_with_models();
+                    copy.follow(study);
+                    *known = Arc::new(copy);
+                }
             }
             return Ok(Learner::Other(Arc::clone(known)));
         }

@@ -11,6 +11,7 @@
 // Whoever asked is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod answer;
 mod asking;
 mod build;
 mod candidates;
@@ -24,13 +25,16 @@ pub mod error;
 mod export;
 mod feature_choice;
 mod heartbeat;
+mod imagine;
 mod learning;
 mod lease;
 mod options;
 mod outlook;
+mod past;
 mod place;
 mod recovery;
 mod report;
+mod report_figures;
 mod saved;
 mod settings;
 mod source_tasks;
@@ -38,12 +42,16 @@ mod state;
 mod status;
 mod stored;
 mod tables;
+mod targets;
 pub mod time;
 mod told;
 mod undo;
+mod upload;
+mod what_if;
 pub mod words;
 mod worker;
 
+pub use answer::Answer;
 pub use asking::{AskOptions, Asked};
 pub use changes::Receipt;
 pub use checklist::ItemOutcome;
@@ -54,6 +62,7 @@ pub use feature_choice::{FeatureChoices, FeaturesInUse};
 pub use lease::ItemState;
 pub use options::{Numbers, guided};
 pub use outlook::{Outlook, OutlookPoint, TargetOutlook};
+pub use past::{PastError, PastPoint};
 pub use place::{StudyHead, default_author, list, open_store};
 pub use recovery::{Recovery, StudyRecovery, recover};
 pub use settings::{
@@ -64,5 +73,8 @@ pub use state::{Batch, Lease, Line, RowsOf};
 pub use status::{ItemCounts, ItemStatus, Status, TargetStatus};
 pub use stored::{Clock, StoredStudy};
 pub use tables::{ItemLine, read_items, read_rows};
+pub use targets::TargetPlace;
 pub use told::Measured;
+pub use upload::Upload;
+pub use what_if::{Supposed, SupposedError, SupposedItem, WhatIf};
 pub use worker::{WorkEvent, WorkOptions, Worked};

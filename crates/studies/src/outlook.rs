@@ -3,7 +3,7 @@
 use serde::Serialize;
 use taskscout::forecast::Interval;
 use taskscout::study::{
-    Advice, Forecast, ForecastPoint, ForecastRequest, SpendOn, TargetForecast, TargetRows,
+    Advice, Forecast, ForecastPoint, ForecastRequest, SpendOn, Study, TargetForecast, TargetRows,
 };
 use taskscout_io::tables::short;
 use taskscout_lab::plan::aligned;
@@ -62,11 +62,16 @@ impl StoredStudy {
     /// # Errors
     /// Too little data to forecast from, or a request that makes no sense.
     pub fn outlook(&self, request: &ForecastRequest) -> Result<Outlook> {
+        self.outlook_of(&*self.learner()?, request)
+    }
+
+    /// The same of a copy of the study, under other costs say.
+    pub(crate) fn outlook_of(&self, study: &Study, request: &ForecastRequest) -> Result<Outlook> {
         let mut request = request.clone();
         if request.target_rows == TargetRows::default() {
             request.target_rows = self.definition().target_rows.unwrap_or_default();
         }
-        let forecast = self.learner()?.forecast(&request)?;
+        let forecast = study.forecast(&request)?;
         let (factor, error_unit) = self.error_unit();
         let outlook = Outlook {
             spent: self.study().spent(),

@@ -59,16 +59,16 @@ pub struct StoredStudy {
     pub(crate) store: Box<dyn Store>,
     pub(crate) name: String,
     pub(crate) author: String,
-    registry: Registry,
-    clock: Clock,
+    pub(crate) registry: Registry,
+    pub(crate) clock: Clock,
     pub(crate) state: State,
     pub(crate) heartbeats: Heartbeats,
     /// The study in the features that predict best.
     pub(crate) learning: Learning,
     /// Bytes of entries since the kept state.
-    grown: usize,
+    pub(crate) grown: usize,
     /// Bytes of entries after which a new state is kept.
-    keep_after: usize,
+    pub(crate) keep_after: usize,
     /// Whether this handle has asked for a plan.
     pub(crate) asked_before: bool,
 }
@@ -213,6 +213,11 @@ impl StoredStudy {
     pub fn keeping_state_after(mut self, bytes: usize) -> Self {
         self.keep_after = bytes;
         self
+    }
+
+    /// Says who writes from now on.
+    pub fn set_author(&mut self, author: &str) {
+        author.clone_into(&mut self.author);
     }
 
     /// Its name.

@@ -159,7 +159,7 @@ fn is_measured(definition: &Definition, column: &str) -> bool {
     columns.any(|known| known.name == column)
 }
 
-fn rows_of(table: &Table, definition: &Definition) -> Result<Measured> {
+pub(crate) fn rows_of(table: &Table, definition: &Definition) -> Result<Measured> {
     let names = |columns: &[Column]| -> Vec<String> {
         columns.iter().map(|column| column.name.clone()).collect()
     };
@@ -186,7 +186,7 @@ fn rows_of(table: &Table, definition: &Definition) -> Result<Measured> {
     })
 }
 
-fn some_rows(all: &Measured, rows: &[usize]) -> Result<Measured> {
+pub(crate) fn some_rows(all: &Measured, rows: &[usize]) -> Result<Measured> {
     let samples = &all.samples;
     let (inputs, outputs) = (samples.input_dim(), samples.output_dim());
     let pick = |values: &[f64], width: usize| -> Vec<f64> {
@@ -207,7 +207,7 @@ fn some_rows(all: &Measured, rows: &[usize]) -> Result<Measured> {
     })
 }
 
-fn item_numbers(table: &Table) -> Result<Vec<u64>> {
+pub(crate) fn item_numbers(table: &Table) -> Result<Vec<u64>> {
     let number = |(row, &value): (usize, &f64)| {
         if value >= 0.0 && value.fract().abs() <= 0.0 && value < 1e15 {
             return Ok(value as u64);

@@ -42,6 +42,15 @@ pub const EXAMPLES: &str = "A campaign:
 The store is studies.db here, or what --store or TASKSCOUT_STORE says; the study is the only one in it, or
 what --study or TASKSCOUT_STUDY says. docs/how-to/run-a-campaign.md tells the story of two days in a tunnel.";
 
+/// The same sentence with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
 /// A study that just began.
 #[must_use]
 pub fn begun(status: &Status, study: &StoredStudy, store: &str) -> String {

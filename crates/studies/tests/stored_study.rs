@@ -12,6 +12,7 @@ use taskscout::rng::{Purpose, derive};
 use taskscout_store::{Memory, Store, open};
 use taskscout_studies::{
     AskOptions, Column, Definition, FeatureChoices, ItemState, Measured, RowsOf, StoredStudy,
+    WhatIf,
 };
 
 const INPUTS: usize = 3;
@@ -218,6 +219,70 @@ fn an_outlook_speaks_in_the_units_of_the_study() {
         "{text}"
     );
     assert!(outlook.to_svg().unwrap().contains("tomorrow"));
+}
+
+/// What a copy does is not stored, and follows from the same rows as it would in the study itself.
+#[test]
+fn a_copy_does_all_that_the_study_would_and_stores_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db").display().to_string();
+    let mut study = campaign(create(open(&path).unwrap()), &mut |study| study);
+    let version = study.version();
+    let wanted = WhatIf {
+        switch_cost: Some(10.0),
+        max_tasks: Some(2),
+        ..WhatIf::budget(90)
+    };
+    let supposed = study.what_if(&wanted).unwrap();
+    assert!(
+        supposed.items.len() <= 2 && supposed.cost <= 90.0,
+        "{supposed:?}"
+    );
+    let error = &supposed.errors[0];
+    assert!(error.then.mean < error.now.mean, "{error:?}");
+    let plan = study
+        .imagine(false)
+        .unwrap()
+        .ask(&AskOptions::budget(120))
+        .unwrap();
+    let mut copy = study.imagine(true).unwrap();
+    let last = copy.batches().last().unwrap().id.clone();
+    let rows = copy.study().data().source_rows();
+    copy.retract(&last).unwrap();
+    assert!(copy.study().data().source_rows() < rows);
+    copy.undo().unwrap();
+    assert_eq!(copy.study().data().source_rows(), rows);
+    assert_eq!(study.version(), version);
+    // The study itself asks for the same.
+    assert_eq!(study.ask(&AskOptions::budget(120)).unwrap().plan, plan.plan);
+}
+
+#[test]
+fn the_past_is_what_was_said_then() {
+    let mut study = create(Box::new(Memory::new()));
+    let first = rows(&[0.4, -0.2], 40, 900);
+    study.tell_target("tomorrow", &first).unwrap();
+    let mut said = Vec::new();
+    for _ in 0..2 {
+        for item in study.ask(&AskOptions::budget(200)).unwrap().plan.items {
+            let measured = rows(&item.task, item.n, item.id);
+            study.tell(item.id, None, &measured).unwrap();
+        }
+        let budget = study.usual_budgets()[0];
+        let request = taskscout::study::ForecastRequest::further(&[budget]);
+        let now = study.outlook(&request).unwrap().targets[0].now;
+        said.push((study.version(), study.study().spent(), now));
+    }
+    let points = study.turning_points(10);
+    assert_eq!(points.len(), 3);
+    for (version, spent, now) in said {
+        assert!(points.contains(&version));
+        let past = study.past(version).unwrap();
+        assert!((past.spent - spent).abs() < 1e-9);
+        assert_eq!(past.errors[0].error, now);
+    }
+    // Before there was a source row, nothing could be said.
+    assert!(study.past(points[0]).unwrap().errors.is_empty());
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::data::options::Data;
 use crate::design::options::DesignOptions;
 use crate::learn::LearnArgs;
 use crate::model::options::{ExportOptions, PredictOptions};
+use crate::serve::{self, ServeArgs};
 use crate::simulate::options::World;
 use crate::study::options::StudyArgs;
 
@@ -56,6 +57,9 @@ pub(crate) enum Command {
     #[command(long_about = learn_words::ABOUT, after_long_help = learn_words::EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Learn(Box<LearnArgs>),
+    /// Show studies and runs as a live page in a browser
+    #[command(after_help = serve::EXAMPLES)]
+    Serve(ServeArgs),
     /// Plan which tasks to collect data from, and how much of each
     #[command(long_about = plan_words::ABOUT, after_long_help = plan_words::EXAMPLES)]
     #[command(after_help = "See --help for examples.")]

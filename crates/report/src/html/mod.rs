@@ -4,6 +4,7 @@
 //! Points of a plot tell their values when hovered over. All text is escaped.
 
 mod extras;
+mod opening;
 mod overview;
 mod own;
 mod parts;
@@ -25,10 +26,11 @@ use crate::paper;
 use crate::plots::{loss_plot, metric_plot};
 use crate::rows::ResultRow;
 use crate::summary::Summary;
-use crate::table::seeds;
 pub use own::html_opening;
 use parts::{Level, figure, heading, table};
 use taskscout_plot::Theme;
+
+pub use opening::{csv_link, tile};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -149,8 +151,10 @@ pub fn html_page(title: &str, body: &str) -> String {
 fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
     let summary = &report.summary;
     let mut out = String::from("<article>\n");
+    out += &opening::question(report);
     out += &heading(level, &report.title, &format!("experiment-{index}"));
-    out += &format!("<p class=\"facts\">{}</p>\n", escape(&facts(report)));
+    let facts = opening::facts(report).join(" · ");
+    out += &format!("<p class=\"facts\">{}</p>\n", escape(&facts));
     out += &parts::notes(&report.notes);
     out += &parts::failed(&summary.failed);
     for (number, (target, strategies)) in summary.sections().into_iter().enumerate() {
@@ -183,18 +187,6 @@ fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
     out + "</article>\n"
 }
 
-fn facts(report: &ExperimentReport) -> String {
-    let summary = &report.summary;
-    let mut facts = vec![format!("{} oracle", summary.oracle), seeds(summary.seeds)];
-    if report.title != summary.experiment {
-        facts.insert(0, summary.experiment.clone());
-    }
-    if let Some(target) = &summary.target {
-        facts.push(format!("target {target}"));
-    }
-    facts.join(" · ")
-}
-
 fn target_section(
     report: &ExperimentReport,
     section: Section<'_>,
@@ -205,14 +197,17 @@ fn target_section(
     let rows = || own.iter().copied();
     let seeds = report.summary.seeds;
     let lead = prose::verdict(rows(), section, seeds);
-    let mut out = format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
+    let mut out = opening::headline(&section);
+    out += &format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
+    out += &opening::tiles(&section, seeds);
     out += &parts::notes(&prose::notes(rows(), seeds, section.judged));
     let plot = with_floor(loss_plot(rows(), section.judged), section.floor.as_ref());
     if !plot.is_empty() {
-        let svg = plot.to_svg(Theme::Page, &format!("{id}-loss"));
-        out += &figure(&svg, &prose::loss_caption(&plot, seeds));
+        out += &parts::curves(&plot, id, &prose::loss_caption(&plot, seeds));
+        out += &opening::curve_numbers(&plot, "loss.csv");
     }
-    out += &heading(level, "Losses and budgets", "");
+    out += &opening::contents(id);
+    out += &heading(level, "Losses and budgets", &format!("{id}-results"));
     out += &table(&section.names(), &section.results(), "");
     let published = section
         .has_published()
@@ -226,18 +221,21 @@ fn target_section(
     };
     if let Some(plot) = metric_plot(rows(), other).filter(|_| guard_mattered(rows())) {
         let svg = plot.to_svg(Theme::Page, &format!("{id}-{name}"));
-        out += &figure(&svg, caption);
+        let drawn = figure(&svg, caption) + &opening::curve_numbers(&plot, &format!("{name}.csv"));
+        out += &format!(
+            "<details><summary>Loss of the {name} predictor</summary>\n{drawn}</details>\n"
+        );
     }
     let own_target = |target: Option<&str>| section.target.is_none() || target == section.target;
     out += &own::additions(report, own_target, id, level);
-    out += &heading(level, "Tasks", "");
+    out += &heading(level, "Tasks", &format!("{id}-tasks"));
     out += &table(
         &section.names(),
         &section.tasks(),
         "At the end of a run, mean over seeds.",
     );
     out += &metric_figures(&own, id);
-    out += &heading(level, "Time", "");
+    out += &heading(level, "Time", &format!("{id}-time"));
     out += &table(
         &section.names(),
         &section.times(),

@@ -88,7 +88,7 @@ fn table(reports: &[ExperimentReport]) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "<div class=\"scroll\"><table class=\"overview\">\n<caption>Ours beside the published figures. \
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"overview\">\n<caption>Ours beside the published figures. \
          Seconds are those of one seed’s run.</caption>\n<thead>\n\
          <tr><th scope=\"col\" rowspan=\"2\">experiment</th>\
          <th scope=\"col\" rowspan=\"2\" class=\"words\">strategy</th>\

@@ -6,6 +6,7 @@ use crate::columns::Column;
 use crate::contender::TARGET_DATA;
 use crate::failure::{FailedTrial, trials};
 use crate::format::escape;
+use taskscout_plot::{LinePlot, Theme};
 
 /// The level of a heading, 1 to 6.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +59,7 @@ pub(super) fn table(names: &Column, columns: &[Column], caption: &str) -> String
 /// A table whose first column names the rows; it may be the only one.
 pub(super) fn named_rows(names: &Column, columns: &[Column], caption: &str) -> String {
     let class = |column: &Column| if column.words { " class=\"words\"" } else { "" };
-    let mut out = String::from("<div class=\"scroll\"><table>\n");
+    let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table>\n");
     if !caption.is_empty() {
         out += &format!("<caption>{}</caption>\n", escape(caption));
     }
@@ -81,7 +82,22 @@ pub(super) fn named_rows(names: &Column, columns: &[Column], caption: &str) -> S
 
 pub(super) fn figure(svg: &str, caption: &str) -> String {
     format!(
-        "<figure>\n<div class=\"scroll\">{svg}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        "<figure>\n<div class=\"scroll\" tabindex=\"0\">{svg}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        tied(caption)
+    )
+}
+
+/// A figure of curves, drawn once for a desk and once for a phone.
+pub(super) fn curves(plot: &LinePlot, id: &str, caption: &str) -> String {
+    let narrow = LinePlot {
+        width: 380.0,
+        height: 340.0,
+        ..plot.clone()
+    };
+    format!(
+        "<figure>\n<div class=\"wide\"><div class=\"scroll\" tabindex=\"0\">{}</div></div>\n<div class=\"narrow\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
+        plot.to_svg(Theme::Page, &format!("{id}-loss")),
+        narrow.to_svg(Theme::Page, &format!("{id}-loss-narrow")),
         tied(caption)
     )
 }
@@ -112,7 +128,7 @@ pub(super) fn failed(failed: &[FailedTrial]) -> String {
     };
     let mut out = format!(
         "<div class=\"notes\" role=\"note\"><p>{} {left_out}</p>\n\
-         <div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\">strategy</th>\
+         <div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr><th scope=\"col\">strategy</th>\
          <th scope=\"col\">seed</th><th scope=\"col\" class=\"words\">error</th></tr></thead>\n<tbody>\n",
         trials(failed.len())
     );

@@ -69,6 +69,13 @@ impl<T: Clone> Derived<T> {
     }
 }
 
+impl<T: Clone> Derived<T> {
+    fn copied(&self) -> Self {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Self(Mutex::new(known.clone()))
+    }
+}
+
 /// All that was derived from the data, under its version; empty in a clone, after loading and after rows were retracted.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
@@ -90,6 +97,22 @@ pub(super) struct Cache {
 }
 
 impl Cache {
+    /// What follows from the data alone, for a copy of the study that has the same.
+    pub(super) fn of_data(&self) -> Self {
+        let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            choices: self.choices.copied(),
+            target_only: self.target_only.copied(),
+            identified: self.identified.copied(),
+            misfit: self.misfit.copied(),
+            models: Mutex::new(self.lock().clone()),
+            earlier: self.earlier.clone(),
+            own_rows_fits: self.own_rows_fits.clone(),
+            members: Mutex::new(members.clone()),
+            ..Self::default()
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<(u64, bool, Arc<Model>)>> {
         self.models.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -28,10 +28,32 @@ impl Study {
     /// Costs or limits that make no sense.
     pub fn under(&self, collection: Collection) -> Result<Self> {
         collection.validate()?;
-        let mut copy = self.clone();
-        copy.cache.earlier.clone_from(&self.cache.earlier);
+        let mut copy = self.copy_with_models();
         copy.config.collection = collection;
         Ok(copy)
+    }
+
+    /// A copy that keeps what was learnt from the rows, which a clone learns again: for trying what would follow from
+    /// a plan or from more rows.
+    ///
+    /// ```
+    /// use taskscout::prelude::*;
+    /// let mut study = Study::builder(Space::boxed(vec![0.0], vec![12.0])?)
+    ///     .inputs(1)
+    ///     .target(Target::unknown("tomorrow"))
+    ///     .build()?;
+    /// let gale = Task::point(vec![11.0]);
+    /// study.add(&gale, &Samples::new(vec![1.0, 2.0, 4.0], 1, vec![0.9, 2.1, 4.0], 1)?)?;
+    /// let model = study.model()?;
+    /// let copy = study.copy_with_models();
+    /// assert!(std::sync::Arc::ptr_eq(&model, &copy.model()?));
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn copy_with_models(&self) -> Self {
+        let mut copy = self.clone();
+        copy.cache = self.cache.of_data();
+        copy
     }
 
     /// A copy that plans with a model of earlier data instead of training one: for somebody who asks while another

@@ -1,0 +1,218 @@
+// The live page in a real browser: every view in both themes and at the width of a phone, and what people do on it.
+
+import { strict as assert } from "node:assert";
+import { join } from "node:path";
+import { EVIL, axe, binary, browser, campaign, clean, command, file, folder, rows, serve, shots, status, store, watched } from "./setting.mjs";
+import { spawnSync } from "node:child_process";
+
+const checks = [];
+const check = (name, work) => checks.push([name, work]);
+const enc = encodeURIComponent;
+
+async function whole(page, place) {
+  const wide = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
+  assert.ok(wide[0] <= wide[1], `${place} is ${wide[0]} pixels wide in a window of ${wide[1]}`);
+}
+
+async function accessible(page, place) {
+  await page.evaluate(require("node:fs").readFileSync(axe, "utf8"));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const said = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+  assert.deepEqual(said, [], place);
+}
+
+const learnt = (page) => page.waitForFunction(() => { const { version, learnt } = document.getElementById("main").dataset; return version && version === learnt; }, null, { timeout: 120000 });
+const ready = (page) => page.waitForFunction(() => document.getElementById("main").dataset.version, null, { timeout: 60000 });
+
+import { createRequire } from "node:module";
+const require = createRequire(import.meta.url);
+
+let base, place;
+
+for (const theme of ["light", "dark"]) {
+  for (const width of [1280, 390]) {
+    check(`every view, ${theme}, ${width} pixels`, async () => {
+      const { page, wrong, context } = await watched(place, base, { colorScheme: theme, viewport: { width, height: 900 } });
+      for (const [name, path] of [["list", ""], ["study", "studies/tunnel"], ["compare", "compare"], ["run", "runs/bilinear"], ["empty", `studies/${enc(EVIL)}`], ["login", "login"]]) {
+        await page.goto(base + path);
+        if (name !== "login") await ready(page);
+        if (name === "study" || name === "empty") await learnt(page);
+        if (name === "study") await page.waitForFunction(() => document.querySelectorAll(".chart .mark").length > 5 && document.querySelectorAll("#what-if .outcome table").length > 0, null, { timeout: 60000 });
+        await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`), fullPage: true });
+        await whole(page, `${name}, ${theme}`);
+        await accessible(page, `${name}, ${theme}, ${width}`);
+      }
+      assert.deepEqual(wrong, []);
+      await context.close();
+    });
+  }
+}
+
+check("what others write arrives by itself", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  command("study", "note", "the fan was cleaned", "--study", "tunnel");
+  await page.locator("#history td", { hasText: "the fan was cleaned" }).waitFor({ timeout: 5000 });
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("an upload is shown first, and changes the plan", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  const before = status("tunnel");
+  const item = before.open[0];
+  const plan = await page.locator("#plan tbody tr").count();
+  await page.getByRole("button", { name: `Tell … rows of item ${item.item}`, exact: true }).click();
+  const dialog = page.locator("dialog");
+  await dialog.locator("input[type=file]").setInputFiles(file("upload.csv", rows(item.parameters[0], item.parameters[1], item.n)));
+  await dialog.getByText("will be taken").waitFor({ timeout: 60000 });
+  await dialog.getByText("passed over: comment").waitFor();
+  await accessible(page, "the dialog");
+  await page.screenshot({ path: join(shots, "tell-light-1280.png") });
+  assert.equal(status("tunnel").version, before.version, "the preview stored something");
+  await dialog.getByLabel("Your name, for the history").fill("eve");
+  await dialog.getByRole("button", { name: "Tell these rows" }).click();
+  await page.waitForFunction((rows) => document.querySelectorAll("#plan tbody tr").length === rows, plan - 1, { timeout: 20000 });
+  await learnt(page);
+  const after = status("tunnel");
+  assert.equal(after.source_rows, before.source_rows + item.n);
+  assert.match(await page.locator("#items").innerText(), /eve/);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("two people act on one item", async () => {
+  const one = await watched(place, base), two = await watched(place, base);
+  for (const { page } of [one, two]) { await page.goto(`${base}studies/tunnel`); await learnt(page); }
+  const item = status("tunnel").open[0];
+  const open = async (page) => {
+    await page.getByRole("button", { name: `Fail … item ${item.item}`, exact: true }).click();
+    await page.locator("dialog").getByLabel("Why").fill("the fan broke");
+    await page.locator("dialog button.primary:not([disabled])").waitFor({ timeout: 60000 });
+  };
+  await open(one.page);
+  await open(two.page);
+  await one.page.locator("dialog button.primary").click();
+  await one.page.locator("dialog").waitFor({ state: "detached" });
+  // The refusal of the other is an error to the console, and the only one.
+  two.expected = /409/;
+  await two.page.locator("dialog button.primary").click();
+  await two.page.locator("dialog .bad", { hasText: "changed since this page was loaded" }).waitFor();
+  const lines = JSON.parse(command("study", "history", "--study", "tunnel", "--json"));
+  assert.equal(lines.filter((line) => line.kind === "failed" && line.what.includes(`item ${item.item} `)).length, 1);
+  assert.deepEqual([...one.wrong, ...two.wrong], []);
+  await one.context.close();
+  await two.context.close();
+});
+
+check("what if changes the plan and stores nothing", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  const version = status("tunnel").version;
+  const outcome = page.locator("#what-if .outcome");
+  await outcome.locator("table").waitFor({ timeout: 60000 });
+  const before = await outcome.innerText();
+  await page.getByLabel("Budget, as a number").fill("240");
+  await page.waitForFunction((text) => { const box = document.querySelector("#what-if .outcome"); return !box.classList.contains("waiting") && box.innerText !== text; }, before, { timeout: 60000 });
+  const named = await outcome.locator("tbody tr td").first().innerText();
+  await page.getByLabel("A task that cannot be measured").selectOption(named);
+  await page.waitForFunction((task) => { const box = document.querySelector("#what-if .outcome"); return !box.classList.contains("waiting") && ![...box.querySelectorAll("tbody tr td:first-child")].some((cell) => cell.innerText === task); }, named, { timeout: 60000 });
+  assert.equal(status("tunnel").version, version);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("curves can be looked at with keys, and the checklist prints alone", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  const chart = page.locator("#forecast svg.chart").first();
+  const before = await chart.getAttribute("aria-label");
+  await chart.focus();
+  await page.keyboard.press("+");
+  assert.notEqual(await chart.getAttribute("aria-label"), before);
+  await page.keyboard.press("0");
+  assert.equal(await chart.getAttribute("aria-label"), before);
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.locator("#plan table").isVisible());
+  assert.ok(!(await page.locator("#history").isVisible()));
+  await page.screenshot({ path: join(shots, "checklist-print.png") });
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("names with markup are names", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  await page.goto(base);
+  await ready(page);
+  await page.getByRole("link", { name: EVIL }).click();
+  await learnt(page);
+  assert.equal(await page.locator("main img").count(), 0);
+  await page.goto(`${base}api/studies/${enc(EVIL)}/report`);
+  assert.equal(await page.locator("main img").count(), 0);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("the report of a study from disk", async () => {
+  const path = join(folder, "report.html");
+  command("study", "report", "--study", "tunnel", "--out", path);
+  for (const theme of ["light", "dark"]) {
+    for (const width of [1280, 390]) {
+      const { page, wrong, context } = await watched(place, "file://", { colorScheme: theme, viewport: { width, height: 900 } });
+      await page.goto(`file://${path}`);
+      await page.screenshot({ path: join(shots, `report-${theme}-${width}.png`), fullPage: true });
+      await whole(page, `report, ${theme}`);
+      await accessible(page, `report, ${theme}, ${width}`);
+      assert.deepEqual(wrong, []);
+      await context.close();
+    }
+  }
+});
+
+check("a server that is gone is noticed, and found again", async () => {
+  const seen = await watched(place, base);
+  const { page, wrong, context } = seen;
+  seen.expected = /ERR_|Failed to load|EventSource/;
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  const port = new URL(base).port;
+  await server.end();
+  await page.locator("#live.lost").waitFor({ timeout: 20000 });
+  server = serve(folder, port);
+  await server.ready;
+  await page.locator("#live.live").waitFor({ timeout: 30000 });
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+let server;
+try {
+  campaign();
+  const run = spawnSync(binary, ["reproduce", "bilinear", "--quick", "--seeds", "2", "--out", join(folder, "bilinear")], { encoding: "utf8" });
+  assert.equal(run.status, 0, run.stderr);
+  server = serve(folder);
+  base = await server.ready;
+  place = await browser();
+  const only = process.argv[2];
+  let failed = 0;
+  for (const [name, work] of checks.filter(([name]) => !only || name.includes(only))) {
+    const began = Date.now();
+    try {
+      await work();
+      console.log(`ok   ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAIL ${name}: ${error.message}`);
+    }
+  }
+  process.exitCode = failed ? 1 : 0;
+} finally {
+  await place?.close();
+  await server?.end();
+  clean();
+}
