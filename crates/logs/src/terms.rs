@@ -7,7 +7,7 @@
 //! [label = level] ⊗ (1, powers of the parameters)    what recordings of a level share beside
 //! ```
 //!
-//! A label that has one level, a level for every recording, or the levels of an earlier label says nothing new and is left out; so are
+//! A label that has one level, a level for every recording, or the levels of another label says nothing new and is left out; so are
 //! powers that the recordings cannot tell apart. Parameters are centred and scaled over the recordings. One that is not known of a
 //! recording takes, in every feature, the mean over what it may be: the recording keeps all that its labels say, and others keep the parameter.
 //!
@@ -32,6 +32,8 @@ use crate::facts::{Facts, Known, names};
 
 /// Most task features: the equations of a family grow with their cube.
 const MOST_TERMS: usize = 16;
+/// Most task features with all levels of labels, each of which is one at least.
+const MOST_WITH_LEVELS: usize = 32;
 /// Highest power of a parameter.
 const DEGREE: usize = 2;
 /// Values that stand for what a parameter may be.
@@ -86,33 +88,37 @@ impl TaskTerms {
                 powers,
             })
             .collect();
-        // Levels by themselves first, then what parameters do on them: the first that fit are taken.
-        let mut wanted: Vec<(usize, Term)> = Vec::new();
-        for label in &labels {
-            for level in levels(facts, label) {
-                let members: Vec<usize> = (0..facts.len())
-                    .filter(|&at| facts[at].labels.get(label) == Some(&level))
-                    .collect();
-                for powers in common(&values, &members, parameters.len()) {
-                    let level = Some((label.clone(), level.clone()));
-                    wanted.push((powers.iter().sum(), Term { level, powers }));
+        let mut wanted: Vec<Vec<Term>> = labels
+            .iter()
+            .map(|label| of_label(facts, label, &values, parameters.len()))
+            .collect();
+        // Those of few levels first: what they say is known best.
+        wanted.sort_by_key(Vec::len);
+        let degree = |term: &Term| term.powers.iter().sum::<usize>();
+        wanted.retain(|label| {
+            let levels: Vec<Term> = label.iter().filter(|term| degree(term) == 0).cloned().collect();
+            let fits = terms.len() + levels.len() <= MOST_WITH_LEVELS;
+            match (fits, levels.first().and_then(|term| term.level.as_ref())) {
+                (false, Some((name, _))) => left_out.push(format!(
+                    "the label {name} is left out, because its {} levels are too many to learn what each does: group them, or name fewer labels",
+                    levels.len()
+                )),
+                _ => terms.extend(levels),
+            }
+            fits
+        });
+        for label in &wanted {
+            for most in (1..=DEGREE).rev() {
+                let fits = |term: &&Term| (1..=most).contains(&degree(term));
+                let more: Vec<Term> = label.iter().filter(fits).cloned().collect();
+                if terms.len() + more.len() <= MOST_TERMS {
+                    terms.extend(more);
+                    break;
                 }
             }
         }
-        wanted.sort_by_key(|(degree, _)| *degree);
-        let all = wanted.len();
-        for degree in 0..=DEGREE {
-            let of_degree: Vec<Term> = wanted
-                .iter()
-                .filter(|(own, _)| *own == degree)
-                .map(|(_, term)| term.clone())
-                .collect();
-            if terms.len() + of_degree.len() <= MOST_TERMS || degree == 0 {
-                terms.extend(of_degree);
-            }
-        }
         let labelled = terms.iter().filter(|term| term.level.is_some()).count();
-        if labelled < all {
+        if labelled < wanted.iter().map(Vec::len).sum() {
             left_out.push(format!(
                 "what parameters do on single levels of labels is left out as far as it would need more than {MOST_TERMS} task features: name fewer labels or parameters to have it"
             ));
@@ -293,6 +299,9 @@ fn parameters(facts: &[&Facts], left_out: &mut Vec<String>) -> Vec<ScaledParamet
 /// The labels that tell recordings apart in a way of their own.
 fn labels(facts: &[&Facts], left_out: &mut Vec<String>) -> Vec<String> {
     let (all, _) = names(facts.iter().copied());
+    // Of labels that say the same, the one with the shorter name is kept.
+    let mut all: Vec<&str> = all.into_iter().collect();
+    all.sort_by_key(|label| label.chars().count());
     let mut kept: Vec<(String, Vec<usize>)> = Vec::new();
     for label in all {
         let parts = partition(facts, label);
@@ -321,6 +330,26 @@ fn partition(facts: &[&Facts], label: &str) -> Vec<usize> {
                 .unwrap_or(at)
         })
         .collect()
+}
+
+/// All terms of a label: each level with what parameters do on it, as far as its recordings tell that apart.
+fn of_label(
+    facts: &[&Facts],
+    label: &str,
+    values: &[Vec<Option<f64>>],
+    parameters: usize,
+) -> Vec<Term> {
+    let mut out = Vec::new();
+    for level in levels(facts, label) {
+        let members: Vec<usize> = (0..facts.len())
+            .filter(|&at| facts[at].labels.get(label) == Some(&level))
+            .collect();
+        for powers in common(values, &members, parameters) {
+            let level = Some((label.to_owned(), level.clone()));
+            out.push(Term { level, powers });
+        }
+    }
+    out
 }
 
 /// The levels of a label, in order.
@@ -380,75 +409,4 @@ fn distinct(values: &[f64]) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-    use crate::facts::NamePattern;
-
-    fn facts(pattern: &str, names: &[&str]) -> Vec<Facts> {
-        let pattern = NamePattern::parse(pattern).unwrap();
-        names
-            .iter()
-            .map(|name| pattern.facts(name).unwrap())
-            .collect()
-    }
-
-    fn terms(facts: &[Facts]) -> TaskTerms {
-        TaskTerms::of(&facts.iter().collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn one_unknown_parameter_takes_it_from_nobody_else() {
-        let all = facts(
-            "{v}_{w:number}",
-            &["a_0", "a_1", "a_2", "b_0", "b_3", "b_gale"],
-        );
-        let terms = terms(&all);
-        assert_eq!(terms.names()[..3], ["1", "w", "w²"]);
-        let known = terms.features(&all[4], &[Some(3.0)]);
-        let unknown = terms.features(&all[5], &[None]);
-        assert!(known[1].abs() > 1.0);
-        // The mean over what it may be: 0 to 3, as known of the others.
-        let middle = terms.features(&all[5], &[Some(1.5)]);
-        assert!((unknown[1] - middle[1]).abs() < 1e-12);
-        assert!(unknown[2] > middle[2]);
-        let level = terms
-            .names()
-            .iter()
-            .position(|name| name == "v = b")
-            .unwrap();
-        assert!(
-            (unknown[level] - 1.0).abs() < 1e-12
-                && terms.features(&all[0], &[Some(0.0)])[level].abs() < 1e-12
-        );
-    }
-
-    #[test]
-    fn what_says_nothing_new_is_left_out_with_its_reason() {
-        let all = facts(
-            "{v}_{t}_{c}_{n}_{w:number}",
-            &["a_x_p_1_5", "a_x_q_2_5", "b_y_p_3_5", "b_y_q_4_5"],
-        );
-        let terms = terms(&all);
-        assert_eq!(terms.labels(), ["c", "t"]);
-        let text = terms.left_out().join("\n");
-        for words in [
-            "label n is left out, because every recording",
-            "label v is left out, because it tells the same recordings apart as t",
-            "parameter w is left out, because it is the same in all",
-        ] {
-            assert!(text.contains(words), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_range_is_taken_as_what_it_may_be() {
-        let mut all = facts("{w:number}", &["0", "1", "4"]);
-        all[1].parameters.get_mut("w").unwrap().value = Known::Within(1.0, 2.0);
-        let terms = terms(&all);
-        assert_eq!(terms.candidates(&all[1])[0].first(), Some(&1.0));
-        assert_eq!(terms.candidates(&all[1])[0].last(), Some(&2.0));
-        assert_eq!(terms.candidates(&all[0]), [[0.0]]);
-    }
-}
+mod tests;

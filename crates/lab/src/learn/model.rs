@@ -21,71 +21,75 @@ pub(super) fn model(prepared: &Prepared, fits: &[OutputFit]) -> Result<SavedMode
             ));
         }
     };
-    let recording = &prepared.logs.recordings[prepared.target];
-    let name = |fit: &OutputFit| recording.outputs[fit.output].clone();
-    let unit = |name: &String| prepared.logs.units.get(name).cloned();
-    let outputs: Vec<String> = fits.iter().map(name).collect();
     let scaling = prepared.scaling(prepared.target);
-    let offsets: Vec<f64> = fits
-        .iter()
-        .map(|fit| prepared.offsets[fit.output])
-        .collect();
-    let shared = fits
-        .iter()
-        .any(|fit| fit.choice.kind != PredictorKind::TargetOnly);
-    let reasons: Vec<String> = fits
-        .iter()
-        .map(|fit| format!("{}: {}", name(fit), fit.choice.reason))
-        .collect();
-    let source_rows = |at: &usize| prepared.logs.recordings[*at].rows();
+    let offset = |fit: &OutputFit| prepared.offsets[fit.output];
+    let offsets: Vec<f64> = fits.iter().map(offset).collect();
+    let moved = offsets.iter().any(|offset| offset.abs() > 0.0);
     Ok(SavedModel::new(Parts {
         input_features: prepared.features.map.clone(),
         representation: None,
-        predictor: Predictor {
-            kind: if shared {
-                PredictorKind::Shared
-            } else {
-                PredictorKind::TargetOnly
-            },
-            coefficients: fits
-                .iter()
-                .flat_map(|fit| fit.choice.returned.coefficients.clone())
-                .collect(),
-            head: None,
-            held_out_error: None,
-        },
+        predictor: predictor(fits),
         uncertainty,
         input_scaling: Some(Affine {
             mean: scaling.mean.clone(),
             scale: scaling.scale.clone(),
         }),
-        output_scaling: offsets
-            .iter()
-            .any(|offset| offset.abs() > 0.0)
-            .then(|| Affine {
-                scale: vec![1.0; offsets.len()],
-                mean: offsets.clone(),
-            }),
+        output_scaling: moved.then(|| Affine {
+            scale: vec![1.0; offsets.len()],
+            mean: offsets,
+        }),
         tasks: None,
-        provenance: Provenance {
-            version: env!("CARGO_PKG_VERSION").into(),
-            study: "learn".into(),
-            strategy: "all recordings".into(),
-            oracle: "pooled".into(),
-            seed: 0,
-            target: prepared.name().to_owned(),
-            reason: reasons.join("; "),
-            rounds: 0,
-            source_rows: prepared.sources.iter().map(source_rows).sum(),
-            target_rows: prepared.learning_rows().len(),
-        },
-        names: Names {
-            units: Some(Units {
-                inputs: prepared.logs.inputs.iter().map(unit).collect(),
-                outputs: outputs.iter().map(unit).collect(),
-            }),
-            inputs: prepared.logs.inputs.clone(),
-            outputs,
-        },
+        provenance: provenance(prepared, fits),
+        names: names(prepared, fits),
     })?)
+}
+
+/// What predicts all outputs: of each, what the guard hands back.
+fn predictor(fits: &[OutputFit]) -> Predictor {
+    let alone = |fit: &OutputFit| fit.choice.kind == PredictorKind::TargetOnly;
+    let coefficients = |fit: &OutputFit| fit.choice.returned.coefficients.clone();
+    Predictor {
+        kind: match fits.iter().all(alone) {
+            true => PredictorKind::TargetOnly,
+            false => PredictorKind::Shared,
+        },
+        coefficients: fits.iter().flat_map(coefficients).collect(),
+        head: None,
+        held_out_error: None,
+    }
+}
+
+fn output_name(prepared: &Prepared, fit: &OutputFit) -> String {
+    prepared.logs.recordings[prepared.target].outputs[fit.output].clone()
+}
+
+fn provenance(prepared: &Prepared, fits: &[OutputFit]) -> Provenance {
+    let reason = |fit: &OutputFit| format!("{}: {}", output_name(prepared, fit), fit.choice.reason);
+    let reasons: Vec<String> = fits.iter().map(reason).collect();
+    let source_rows = |at: &usize| prepared.logs.recordings[*at].rows();
+    Provenance {
+        version: env!("CARGO_PKG_VERSION").into(),
+        study: "learn".into(),
+        strategy: "all recordings".into(),
+        oracle: "pooled".into(),
+        seed: 0,
+        target: prepared.name().to_owned(),
+        reason: reasons.join("; "),
+        rounds: 0,
+        source_rows: prepared.sources.iter().map(source_rows).sum(),
+        target_rows: prepared.learning_rows().len(),
+    }
+}
+
+fn names(prepared: &Prepared, fits: &[OutputFit]) -> Names {
+    let unit = |name: &String| prepared.logs.units.get(name).cloned();
+    let outputs: Vec<String> = fits.iter().map(|fit| output_name(prepared, fit)).collect();
+    Names {
+        units: Some(Units {
+            inputs: prepared.logs.inputs.iter().map(unit).collect(),
+            outputs: outputs.iter().map(unit).collect(),
+        }),
+        inputs: prepared.logs.inputs.clone(),
+        outputs,
+    }
 }

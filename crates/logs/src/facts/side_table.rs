@@ -36,24 +36,7 @@ impl SideTable {
             return refuse("has no column beside the first: the first names recordings, each other is a label or a parameter of them".into());
         };
         let names = table.text(first)?;
-        let mut rows: BTreeMap<String, Facts> = BTreeMap::new();
-        for (row, name) in names.iter().enumerate() {
-            if name.trim().is_empty() {
-                return refuse(format!(
-                    "names no recording in its first column at {}: fill it or remove the row",
-                    table.place(row)
-                ));
-            }
-            if rows
-                .insert(name.trim().to_owned(), Facts::default())
-                .is_some()
-            {
-                return refuse(format!(
-                    "names {} twice: keep one row a recording",
-                    visible(name)
-                ));
-            }
-        }
+        let mut rows = empty_rows(&table, &names, path)?;
         for header in others {
             let (name, unit) = name_and_unit(header);
             let cells = table.text(header)?;
@@ -67,20 +50,22 @@ impl SideTable {
                     visible(&names[row])
                 ));
             }
-            let is_label = labels.contains(&name) || wrong.is_some();
+            let is_label = !is_parameter && (labels.contains(&name) || wrong.is_some());
             for (row, recording) in names.iter().enumerate() {
                 let Some(facts) = rows.get_mut(recording.trim()) else {
                     continue;
                 };
-                let cell = cells[row].trim();
-                if !is_label || is_parameter {
-                    let value = known[row].unwrap_or(Known::Unknown);
-                    let unit = unit.clone();
-                    facts
-                        .parameters
-                        .insert(name.clone(), Parameter { value, unit });
-                } else if !cell.is_empty() {
-                    facts.labels.insert(name.clone(), cell.to_owned());
+                match (is_label, cells[row].trim()) {
+                    (false, _) => {
+                        let value = known[row].unwrap_or(Known::Unknown);
+                        let unit = unit.clone();
+                        let parameter = Parameter { value, unit };
+                        facts.parameters.insert(name.clone(), parameter);
+                    }
+                    (true, "") => {}
+                    (true, cell) => {
+                        facts.labels.insert(name.clone(), cell.to_owned());
+                    }
                 }
             }
         }
@@ -138,4 +123,26 @@ impl SideTable {
         }
         Ok(warnings)
     }
+}
+
+/// The recordings that a table names, of which nothing is known yet.
+fn empty_rows(table: &Table, names: &[String], path: &Path) -> Result<BTreeMap<String, Facts>> {
+    let refuse = |problem: String| Err(Error::Facts(format!("{} {problem}", path.display())));
+    let mut rows: BTreeMap<String, Facts> = BTreeMap::new();
+    for (row, name) in names.iter().enumerate() {
+        if name.trim().is_empty() {
+            return refuse(format!(
+                "names no recording in its first column at {}: fill it or remove the row",
+                table.place(row)
+            ));
+        }
+        let known = rows.insert(name.trim().to_owned(), Facts::default());
+        if known.is_some() {
+            return refuse(format!(
+                "names {} twice: keep one row a recording",
+                visible(name)
+            ));
+        }
+    }
+    Ok(rows)
 }
