@@ -120,7 +120,7 @@ fn name(text: &str, at: usize) -> Result<(Kind, usize), Problem> {
                 continue;
             }
             '.' if begins(next) || next.is_some_and(|it| it == '`' || it.is_ascii_digit()) => {
-                in_field = true
+                in_field = true;
             }
             '#' if next.is_some_and(|it| it.is_ascii_digit()) => {}
             '/' if !in_field && begins(next) => {}

@@ -69,9 +69,12 @@ pub fn read_raw<T: Send>(
 }
 
 /// What is made of each log, in their order.
-fn each<T: Send>(path: &Path, one: impl Fn(&Source) -> Result<Vec<T>> + Sync) -> Result<Vec<T>> {
+fn each<T: Send>(
+    path: &Path,
+    one: impl Fn(&Source) -> Result<Vec<T>> + Sync + Send,
+) -> Result<Vec<T>> {
     let sources = kinds::listed(path)?;
-    let read: Vec<Result<Vec<T>>> = sources.par_iter().map(|source| one(source)).collect();
+    let read: Vec<Result<Vec<T>>> = sources.par_iter().map(one).collect();
     let mut all = Vec::new();
     // In the order of the files, so that the first fault is the one reported.
     for made in read {
