@@ -229,10 +229,12 @@ fn flight_ulog() -> Vec<u8> {
         ("vehicle_rates_setpoint", 6, 0, 2),
         ("estimator_states", 48, 2, 25),
     ];
-    for (number, (name, floats, flags, _)) in topics.iter().enumerate() {
+    for (name, floats, flags, _) in &topics {
         let mut text = format!("{name}:uint64_t timestamp;float[{floats}] value;");
         (0..*flags).for_each(|flag| text += &format!("bool flag_{flag};"));
         message(&mut out, b'F', text.as_bytes());
+    }
+    for (number, (name, ..)) in topics.iter().enumerate() {
         let mut content = vec![0, number as u8, 0];
         content.extend(name.bytes());
         message(&mut out, b'A', &content);

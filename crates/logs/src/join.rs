@@ -28,8 +28,8 @@ use crate::series::{Column, Series};
 
 /// Steps of a series that a partner may be away, if nobody says otherwise.
 const STEPS: f64 = 2.0;
-/// Seconds and steps by which times may be out of order: threads of a logger that overtake each other.
-const DISORDER: (f64, f64) = (0.1, 10.0);
+/// Seconds by which times may be out of order: threads of a logger that overtake each other.
+const DISORDER: f64 = 0.1;
 /// Seconds and steps without a row beyond which the clock is said to jump.
 const JUMP: (f64, f64) = (5.0, 100.0);
 
@@ -148,10 +148,8 @@ fn order(series: &Series, skip: bool, remarks: &mut Vec<String>) -> Result<Vec<u
         ));
     }
     let step = median_step(time).unwrap_or(0.0);
-    let limit = |(seconds, steps): (f64, f64)| f64::max(seconds, steps * step);
-    let jump = time
-        .windows(2)
-        .position(|pair| pair[1] - pair[0] > limit(JUMP));
+    let limit = f64::max(JUMP.0, JUMP.1 * step);
+    let jump = time.windows(2).position(|pair| pair[1] - pair[0] > limit);
     if let Some(row) = jump {
         remarks.push(format!(
             "the clock of `{name}` jumps forward by {} s after row {row}, at {} s",
@@ -170,14 +168,14 @@ fn order(series: &Series, skip: bool, remarks: &mut Vec<String>) -> Result<Vec<u
         if time[row] >= latest {
             latest = time[row];
             later.push(row);
-        } else if latest - time[row] > limit(DISORDER) && back.is_none() {
+        } else if latest - time[row] > DISORDER && back.is_none() {
             back = Some((row, latest));
         }
     }
     let Some((row, before)) = back else {
         let mut rows = rows;
         rows.sort_by(|&a, &b| time[a].total_cmp(&time[b]));
-        remarks.push(format!("rows of `{name}` were not in the order of their times, by less than {} s, and are sorted", short(limit(DISORDER))));
+        remarks.push(format!("rows of `{name}` were not in the order of their times, by less than {} s, and are sorted", short(DISORDER)));
         return Ok(rows);
     };
     let place = format!(
@@ -285,5 +283,89 @@ fn said(
             };
             format!("{done}; {lost} of {rows} rows {verb} {within} s and {left}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::float_cmp)] // the numbers are exact
+
+    use super::*;
+
+    fn series(name: &str, time: &[f64]) -> Series {
+        let values = time.iter().map(|time| 10.0 * time).collect();
+        Series::new(name, time.to_vec(), vec![Column::new("x", values)])
+    }
+
+    fn joined(base: &[f64], other: &[f64], how: &JoinOptions) -> Result<Joined, String> {
+        join(&[series("a", base), series("b", other)], 0, how)
+    }
+
+    #[test]
+    fn nearest_rows_within_the_tolerance() {
+        let how = JoinOptions {
+            tolerance_s: Some(0.3),
+            ..JoinOptions::default()
+        };
+        let found = joined(&[0.0, 1.0, 2.0, 3.0], &[0.25, 0.75, 2.5, 2.75], &how).unwrap();
+        assert_eq!(found.rows, [0, 1, 3]);
+        assert_eq!(found.series[1].column("x").unwrap(), [2.5, 7.5, 27.5]);
+        assert_eq!(found.series[0].column("x").unwrap(), [0.0, 10.0, 30.0]);
+        assert_eq!(found.series[1].time, [0.0, 1.0, 3.0]);
+        assert!(
+            found.remarks[0].ends_with("1 of 4 rows has no partner within 0.3 s and is left out")
+        );
+        let none = joined(&[0.0, 1.0], &[], &how).unwrap();
+        assert_eq!(none.rows, [0; 0]);
+    }
+
+    #[test]
+    fn lines_between_rows() {
+        let how = JoinOptions {
+            method: Method::Linear,
+            ..JoinOptions::default()
+        };
+        let found = joined(&[0.5, 1.0, 4.0, 5.25], &[0.0, 1.0, 2.0, 5.0, 6.0], &how).unwrap();
+        assert_eq!(found.rows, [0, 1, 2, 3]);
+        let values = found.series[1].column("x").unwrap();
+        assert_eq!(values, [5.0, 10.0, 40.0, 52.5]);
+        let strict = JoinOptions {
+            tolerance_s: Some(1.0),
+            ..how
+        };
+        let found = joined(
+            &[0.5, 1.0, 4.0, 5.25, 9.0],
+            &[0.0, 1.0, 2.0, 5.0, 6.0],
+            &strict,
+        );
+        assert_eq!(found.unwrap().rows, [0, 1, 3]);
+    }
+
+    #[test]
+    fn small_disorder_is_sorted_and_jumps_are_named() {
+        let how = JoinOptions::default();
+        let found = joined(&[0.0, 0.02, 0.01, 0.03], &[0.0, 0.01, 0.02, 0.03], &how).unwrap();
+        assert_eq!(found.rows, [0, 2, 1, 3]);
+        assert_eq!(found.series[1].column("x"), found.series[0].column("x"));
+        assert!(found.remarks[0].contains("rows of `a` were not in the order of their times"));
+        let found = joined(&[0.0, 0.1, 60.1, 60.2], &[0.0, 0.1, 60.1], &how).unwrap();
+        assert!(
+            found.remarks[0].contains("clock of `a` jumps forward by 60 s after row 1, at 0.1 s")
+        );
+        let refusal = joined(&[5.0, 6.0, 0.0, 7.0], &[5.0], &how).unwrap_err();
+        let place = "the clock of `a` jumps back from 6 s to 0 s at row 2";
+        assert_eq!(
+            refusal,
+            format!("{place}: cut the log there into two, or skip bad rows")
+        );
+        let skip = JoinOptions {
+            skip_jumps: true,
+            tolerance_s: Some(9.0),
+            ..how
+        };
+        let found = joined(&[5.0, 6.0, 0.0, 7.0], &[5.0], &skip).unwrap();
+        assert_eq!(found.rows, [0, 1, 3]);
+        let refusal = joined(&[0.0, f64::NAN], &[0.0], &skip).unwrap_err();
+        assert!(refusal.starts_with("row 1 of `a` has no time"));
     }
 }

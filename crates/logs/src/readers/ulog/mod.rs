@@ -31,6 +31,8 @@ const SYNC: [u8; 8] = [0x2f, 0x73, 0x13, 0x20, 0x25, 0x0c, 0xbb, 0x12];
 const LARGEST_UNKNOWN: usize = 10_000;
 /// Columns of a log: messages of thousands of bytes cannot make them take much more memory than the file.
 const MOST_COLUMNS: usize = 1 << 18;
+/// Series of a log; what each consists of has to be found out.
+const MOST_SERIES: usize = 1 << 12;
 
 /// A log while it is read.
 struct Reader<'a> {
@@ -44,6 +46,8 @@ struct Reader<'a> {
     metadata: BTreeMap<String, String>,
     faults: Faults,
     columns: usize,
+    /// Series met so far, wanted or not.
+    met: usize,
     /// Where parts begin that were appended later; what is before them may be cut.
     appended: Vec<u64>,
     has_data: bool,
@@ -80,6 +84,7 @@ pub(super) fn read(path: &Path, source: impl Read, selection: &Selection) -> Res
         metadata: BTreeMap::new(),
         faults: Faults::default(),
         columns: 0,
+        met: 0,
         appended: Vec::new(),
         has_data: false,
     };
@@ -229,35 +234,49 @@ impl Reader<'_> {
         let Subscription::Named { message, series } = slot else {
             return Ok(());
         };
+        if !self.places.contains_key(&series) {
+            self.begin(path, &message, &series)?;
+        }
         if let Some(&place) = self.places.get(&series) {
             self.subscriptions[number] = Subscription::Series(place);
-            return Ok(());
         }
-        let layout = match self.definitions.layout(&message) {
-            Ok(layout) => layout,
+        Ok(())
+    }
+
+    /// Makes room for the messages of a series, unless nobody asked for it.
+    fn begin(&mut self, path: &Path, message: &str, series: &str) -> Result<()> {
+        self.met += 1;
+        if self.met > MOST_SERIES {
+            let problem = format!(
+                "has more than {MOST_SERIES} series: it is damaged, so copy it again or leave it out"
+            );
+            return Err(refused(path, problem));
+        }
+        let layout = self.definitions.layout(message);
+        let found = layout.and_then(|layout| {
+            let mut fields = layout.fields.iter();
+            let time = fields.position(|field| field.name == "timestamp");
+            Ok((time.ok_or("it has no field `timestamp`")?, layout))
+        });
+        let (time, layout) = match found {
+            Ok(found) => found,
             Err(problem) => {
-                self.faults
-                    .note(Some(format!("{series} is left out: {problem}")));
+                let remark = format!("{series} is left out: {problem}");
+                self.faults.note(Some(remark));
                 return Ok(());
             }
         };
         let mut fields = layout.fields;
-        let time = fields.iter().position(|field| field.name == "timestamp");
-        let Some(time) = time else {
-            let problem = format!("{series} is left out: it has no field `timestamp`");
-            self.faults.note(Some(problem));
-            return Ok(());
-        };
         let mut time = fields.remove(time);
         time.divisor = 1e6;
-        let wanted = |name: &str| self.selection.column(&series, name);
+        let wanted = |name: &str| self.selection.column(series, name);
         fields.retain(|field| wanted(&field.name));
         let text: Vec<String> = layout
             .text
             .into_iter()
             .filter(|name| wanted(name))
             .collect();
-        if fields.is_empty() && text.is_empty() && !self.selection.series(&series) {
+        if fields.is_empty() && text.is_empty() && !self.selection.series(series) {
             return Ok(());
         }
         self.columns += fields.len() + text.len();
@@ -272,10 +291,8 @@ impl Reader<'_> {
             size: layout.size,
             full: layout.full,
         };
-        let place = self.series.len();
-        self.places.insert(series.clone(), place);
-        self.series.push((series, text, messages));
-        self.subscriptions[number] = Subscription::Series(place);
+        self.places.insert(series.to_owned(), self.series.len());
+        self.series.push((series.to_owned(), text, messages));
         Ok(())
     }
 
