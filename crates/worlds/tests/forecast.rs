@@ -293,6 +293,15 @@ fn coverage_of_all_worlds() {
         let cases: Vec<Case> = (first..first + seeds)
             .flat_map(|seed| setting.cases(seed))
             .collect();
+        if std::env::var("CASES").is_ok() {
+            for case in &cases {
+                let Interval { mean, low, high } = case.interval;
+                println!(
+                    "{} {}: {:.2e} returned {:.2e}, expected {mean:.2e} [{low:.2e}, {high:.2e}]",
+                    setting.name, case.way, case.shared, case.returned
+                );
+            }
+        }
         for (way, tally) in tally(&cases) {
             let n = tally.cases as f64;
             println!(

@@ -1,18 +1,16 @@
 //! The information of rows about both factors, and what it leaves open of a target's function.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
 use super::seen::Seen;
-use super::{FurtherRows, MOST_UNKNOWNS, add_outer};
-use crate::data::{Statistics, TargetRows, TaskData};
-use crate::error::{Error, Result};
+use super::{MOST_UNKNOWNS, add_outer};
+use crate::data::{Statistics, TargetRows};
+use crate::error::Result;
 use crate::linalg::{self, packed};
 use crate::regression::{BilinearProblem, Observation};
-use crate::task::TaskId;
 
 /// Tasks whose cross terms are formed at once, which bounds the memory that they take.
 const TASKS_PER_BLOCK: usize = 64;
@@ -20,107 +18,7 @@ const TASKS_PER_BLOCK: usize = 64;
 /// factors change no function and have no information.
 const LEAST_RIDGE: f64 = 1e-9;
 /// Part of the largest eigenvalue of inputs' second moment below which a direction of inputs does not occur.
-const NO_INPUT: f64 = 1e-12;
-
-/// Rows of all tasks that count as the target's inputs for each of its own. A target's own rows, neighbours on a few
-/// trajectories, have been where the target's function is known best, and others to come will not all be there.
-const OTHER_INPUTS: f64 = 0.1;
-
-/// What inputs look like: Gram matrices of a row to come.
-#[derive(Debug)]
-pub(super) struct Expected {
-    /// Rows of all tasks and targets together: what is expected of a task that has given none.
-    all: Vec<f64>,
-    tasks: HashMap<TaskId, Statistics>,
-    targets: Vec<Statistics>,
-    dim: usize,
-    outputs: usize,
-}
-
-impl Expected {
-    pub(super) fn of(data: &TaskData) -> Result<Self> {
-        let (dim, outputs) = (data.feature_dim(), data.outputs());
-        let mut total = Statistics::new(dim, outputs);
-        let mut tasks: HashMap<TaskId, Statistics> = HashMap::new();
-        for entry in data.sources() {
-            total.merge(&entry.statistics)?;
-            let known = tasks.entry(entry.task.id.clone());
-            known
-                .or_insert_with(|| Statistics::new(dim, outputs))
-                .merge(&entry.statistics)?;
-        }
-        let mut targets = Vec::new();
-        for index in 0..data.targets().len() {
-            let rows = data.target_statistics(index, TargetRows::All)?;
-            total.merge(&rows)?;
-            targets.push(rows);
-        }
-        let n = total.count().max(1) as f64;
-        let all = total.gram().iter().map(|value| value / n).collect();
-        Ok(Self {
-            all,
-            tasks,
-            targets,
-            dim,
-            outputs,
-        })
-    }
-
-    /// The Gram matrix of `n` rows like some that came: theirs, with as many rows of all tasks as there are features, or
-    /// more.
-    fn gram(&self, like: Option<&Statistics>, n: f64, more: f64) -> Vec<f64> {
-        let Some(like) = like else {
-            return self.all.iter().map(|value| value * n).collect();
-        };
-        let prior = more.max(self.dim as f64);
-        let scale = n / (like.count() as f64 + prior);
-        let pairs = like.gram().iter().zip(&self.all);
-        pairs
-            .map(|(own, all)| scale * (own + prior * all))
-            .collect()
-    }
-
-    /// Rows to come as the statistics that are expected of them, with their task features.
-    pub(super) fn rows(
-        &self,
-        seen: &Seen,
-        further: &FurtherRows,
-    ) -> Result<Vec<(Statistics, Vec<f64>)>> {
-        let statistics = |like: Option<&Statistics>, n: usize| {
-            Statistics::of_gram(self.dim, self.outputs, n, self.gram(like, n as f64, 0.0))
-        };
-        let mut rows = Vec::new();
-        for (id, features, n) in &further.sources {
-            Error::check_length("the task's features", seen.task_dim(), features.len())?;
-            rows.push((statistics(self.tasks.get(id), *n), features.clone()));
-        }
-        for &(target, n) in &further.targets {
-            let Some(known) = seen.data().targets().get(target) else {
-                return Err(Error::State(format!(
-                    "there is no target {target}: this study has {}",
-                    seen.data().targets().len()
-                )));
-            };
-            let features = known.features.clone();
-            rows.push((statistics(self.targets.get(target), n), features));
-        }
-        rows.retain(|(statistics, _)| statistics.count() > 0);
-        Ok(rows)
-    }
-
-    /// A root `R` of the second moment `S = R Rᵀ` of a target's inputs.
-    pub(super) fn input_root(&self, target: usize) -> Result<Mat<f64>> {
-        let own = self.targets.get(target);
-        let others = OTHER_INPUTS * own.map_or(0.0, |own| own.count() as f64);
-        let moment = packed::unpack(&self.gram(own, 1.0, others), self.dim);
-        let (values, vectors) = linalg::eigen(moment.as_ref(), "the second moment of inputs")?;
-        let floor = NO_INPUT * values.first().copied().unwrap_or(0.0);
-        let rank = values.iter().filter(|value| **value > floor).count();
-        Ok(Mat::from_fn(self.dim, rank, |i, j| {
-            vectors[(i, j)] * values[j].sqrt()
-        }))
-    }
-}
+pub(super) const NO_INPUT: f64 = 1e-12;
 
 /// How far off a target's function may be: the variances of its independent parts, and the share of them that comes
 /// from the representation.
@@ -128,6 +26,19 @@ impl Expected {
 pub(super) struct Spread {
     pub(super) variances: Vec<f64>,
     pub(super) representation: f64,
+}
+
+impl Spread {
+    /// The expected loss.
+    pub(super) fn total(&self) -> f64 {
+        self.variances.iter().sum()
+    }
+
+    /// The same with more or less left open.
+    pub(super) fn times(mut self, factor: f64) -> Self {
+        self.variances.iter_mut().for_each(|one| *one *= factor);
+        self
+    }
 }
 
 /// The information of some rows.

@@ -23,14 +23,17 @@
 //! optimum of least squares.
 
 mod draws;
+mod expected;
 mod information;
 mod interval;
 mod seen;
 mod shrink;
+mod unseen;
 
 use draws::Draws;
+use expected::Expected;
 use faer::Mat;
-use information::{Expected, Information};
+use information::Information;
 pub use interval::Interval;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
@@ -218,6 +221,8 @@ impl Forecaster {
         let target_draws = |(place, target): (usize, &ForecastTarget)| {
             let root = self.expected.input_root(target.index)?;
             let spread = information.spread(&self.seen, &target.second_moment, &root)?;
+            let unseen = unseen::ratio(&self.seen, &self.expected, &information, target, further)?;
+            let spread = spread.times(unseen);
             Ok(self.draws.losses(place, &spread, &laws[place]))
         };
         self.targets.iter().enumerate().map(target_draws).collect()
