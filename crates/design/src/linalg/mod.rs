@@ -11,7 +11,7 @@ pub mod wide;
 use std::sync::Once;
 
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{Llt, Solve as _};
+use faer::linalg::solvers::{DenseSolveCore as _, Llt, Solve as _};
 use faer::{Accum, Mat, MatRef, Par, Side};
 
 use crate::error::{Error, Result};
@@ -72,9 +72,20 @@ impl Cholesky {
         out
     }
 
+    /// The inverse.
+    pub fn inverse(&self) -> Mat<f64> {
+        sequential();
+        self.0.inverse()
+    }
+
     /// Trace of the inverse.
     pub fn inverse_trace(&self) -> f64 {
-        // tr (L Lᵀ)⁻¹ = ‖L⁻¹‖²: half the work of the inverse.
+        self.inverse_diagonal().iter().sum()
+    }
+
+    /// The diagonal of the inverse.
+    pub fn inverse_diagonal(&self) -> Vec<f64> {
+        // (L Lᵀ)⁻¹ has the squared lengths of the columns of L⁻¹ on its diagonal: half the work of the inverse.
         let factor = self.0.L();
         let n = factor.nrows();
         let mut inverse = Mat::zeros(n, n);
@@ -88,7 +99,7 @@ impl Cholesky {
                 let column: f64 = (j..n).map(|i| inverse[(i, j)] * inverse[(i, j)]).sum();
                 column
             })
-            .sum()
+            .collect()
     }
 
     /// Logarithm of the determinant.
@@ -112,23 +123,36 @@ impl Cholesky {
 /// Eigenvalues, falling, and eigenvectors of a symmetric matrix, lower half given.
 pub fn eigen(matrix: MatRef<'_, f64>, what: &str) -> Result<(Vec<f64>, Mat<f64>)> {
     sequential();
-    let broken = || {
-        Error::numerical(
-            format!("the eigenvalues of {what}"),
-            "check the data for extreme values",
-        )
-    };
     if !is_finite(matrix) {
-        return Err(broken());
+        return Err(no_eigenvalues(what));
     }
     let decomposition = matrix
         .self_adjoint_eigen(Side::Lower)
-        .map_err(|_| broken())?;
+        .map_err(|_| no_eigenvalues(what))?;
     let n = matrix.nrows();
     let values = decomposition.S().column_vector();
     let vectors = decomposition.U();
     let sorted = (0..n).map(|i| values[n - 1 - i]).collect();
     Ok((sorted, Mat::from_fn(n, n, |i, j| vectors[(i, n - 1 - j)])))
+}
+
+/// The least eigenvalue of a symmetric matrix, lower half given; zero where it has no rows.
+pub fn least_eigenvalue(matrix: MatRef<'_, f64>, what: &str) -> Result<f64> {
+    sequential();
+    let values = is_finite(matrix)
+        .then(|| matrix.self_adjoint_eigenvalues(Side::Lower).ok())
+        .flatten();
+    match values {
+        Some(values) => Ok(values.first().copied().unwrap_or(0.0)),
+        None => Err(no_eigenvalues(what)),
+    }
+}
+
+fn no_eigenvalues(what: &str) -> Error {
+    Error::numerical(
+        format!("the eigenvalues of {what}"),
+        "check the data for extreme values",
+    )
 }
 
 /// A thin singular value decomposition `U diag(s) Vᵀ`, `s` falling, each column of `U` with its
@@ -343,6 +367,13 @@ mod tests {
             prop_assert!((solver.log_det() - volume).abs() < 1e-8);
             let rhs = gaussian(n, 2, seed ^ 1);
             prop_assert!(distance(&(&matrix * solver.solve(rhs.as_ref())), &rhs) < 1e-8);
+            let inverse = solver.inverse();
+            prop_assert!(distance(&(&matrix * &inverse), &Mat::identity(n, n)) < 1e-7);
+            for (i, value) in solver.inverse_diagonal().iter().enumerate() {
+                prop_assert!((value / inverse[(i, i)] - 1.0).abs() < 1e-7);
+            }
+            let least = least_eigenvalue(matrix.as_ref(), "a test").unwrap();
+            prop_assert!((least - values[n - 1]).abs() < 1e-10 * values[0]);
             // A lower bound of the condition number, exact for diagonal matrices.
             prop_assert!(solver.condition() <= values[0] / values[n - 1] * (1.0 + 1e-9));
         }

@@ -202,6 +202,9 @@ impl<T: Value> Sum<'_, T> {
         let blocks = self.inputs.chunks(BLOCK_ROWS * d);
         for (x, y) in blocks.zip(self.outputs.chunks(BLOCK_ROWS * m)) {
             let rows = (x.len() / d).min(y.len() / m);
+            if rows == 0 {
+                break;
+            }
             pack::<T, N>(layout, x, d, rows, packed);
             sums.labels.clear();
             for output in 0..m {
@@ -214,7 +217,7 @@ impl<T: Value> Sum<'_, T> {
                 for block in panel.first..layout.groups {
                     let source = layout.panel(block);
                     let shift = (block - source.first) * N;
-                    let scalars = &packed[layout.range(source, rows)][shift.min(rows * N)..];
+                    let scalars = &packed[layout.range(source, rows)][shift..];
                     let (from, used) = (layout.tile(block, panel.first), panel.used(block));
                     let tile = &mut sums.tiles[from..from + used * N * N];
                     let (tile, _) = S::as_mut_simd_f64s(tile);
@@ -245,11 +248,11 @@ fn pack<T: Value, const N: usize>(
             let from = &row[start..d.min(start + width)];
             // Fixed lengths become a few vector moves.
             if from.len() == PANEL * N {
-                let (from, _) = from.as_chunks::<N>();
-                let (to, _) = to.as_chunks_mut::<N>();
-                if let (Some(from), Some(to)) = (from.first_chunk::<PANEL>(), to.first_chunk_mut())
-                {
-                    *to = from.map(|group| group.map(Into::into));
+                let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
+                for (to, from) in to.iter_mut().zip(from) {
+                    for lane in 0..N {
+                        to[lane] = from[lane].into();
+                    }
                 }
             } else {
                 let values = from.iter().map(|&value| value.into());

@@ -111,7 +111,7 @@ impl<'a> MaxEigenvalueState<'a> {
         let factor = linalg::cholesky(state.slack().as_ref(), WHAT)?;
         let mu = factor.whiten(master.need).squared_norm_l2().recip();
         let rank = atoms.nrows();
-        let inverse = factor.solve(Mat::<f64>::identity(rank, rank).as_ref());
+        let inverse = factor.inverse();
         state.w = Mat::from_fn(rank, rank, |i, j| {
             mu * 0.5 * (inverse[(i, j)] + inverse[(j, i)])
         });
@@ -211,7 +211,7 @@ impl<'a> MaxEigenvalueState<'a> {
                 0.7
             };
         Some(CentralPoint {
-            inverse: slack.solve(Mat::<f64>::identity(rank, rank).as_ref()),
+            inverse: slack.inverse(),
             slack,
             dual,
             near,
@@ -306,8 +306,7 @@ fn within(factor: &linalg::Cholesky, step: MatRef<'_, f64>) -> Result<f64> {
     let symmetric = Mat::from_fn(size, size, |i, j| {
         0.5 * (relative[(i, j)] + relative[(j, i)])
     });
-    let (values, _) = linalg::eigen(symmetric.as_ref(), "a step")?;
-    let least = values.last().copied().unwrap_or(0.0);
+    let least = linalg::least_eigenvalue(symmetric.as_ref(), "a step")?;
     Ok(if least < 0.0 {
         (-TO_BOUND / least).min(1.0)
     } else {

@@ -86,9 +86,13 @@ impl Region for Ball {
         self.dim
     }
 
+    fn holds(&self, task: &[f64]) -> bool {
+        linalg::norm(task) <= self.radius * (1.0 + TOLERANCE)
+    }
+
     fn breach(&self, task: &[f64]) -> Option<String> {
         let norm = linalg::norm(task);
-        (norm > self.radius * (1.0 + TOLERANCE)).then(|| {
+        (!self.holds(task)).then(|| {
             format!(
                 "its norm is {}, which exceeds the radius {} by {}",
                 brief(norm),

@@ -141,15 +141,28 @@ impl AxisBox {
     }
 }
 
+/// What rounding may put a value beyond a bound.
+fn slack(low: f64, high: f64) -> f64 {
+    TOLERANCE * low.abs().max(high.abs()).max(high - low)
+}
+
 impl Region for AxisBox {
     fn dim(&self) -> usize {
         self.low.len()
     }
 
+    fn holds(&self, task: &[f64]) -> bool {
+        let bounds = self.low.iter().zip(&self.high);
+        task.iter().zip(bounds).all(|(&value, (&low, &high))| {
+            let slack = slack(low, high);
+            value <= high + slack && value >= low - slack
+        })
+    }
+
     fn breach(&self, task: &[f64]) -> Option<String> {
         let bounds = self.low.iter().zip(&self.high);
         for (index, (&value, (&low, &high))) in task.iter().zip(bounds).enumerate() {
-            let slack = TOLERANCE * low.abs().max(high.abs()).max(high - low);
+            let slack = slack(low, high);
             let (side, verb, bound) = if value > high + slack {
                 ("upper", "exceeds", high)
             } else if value < low - slack {
@@ -264,6 +277,7 @@ mod tests {
         space.draw(&mut rng, &mut task).unwrap();
         assert_eq!(task[0].to_bits(), 2.0_f64.to_bits());
         assert!(space.breach(&[2.0 + 1e-10, 0.5]).is_none());
+        assert!(space.holds(&[2.0 + 1e-10, 0.5]) && !space.holds(&[1.5, 0.5]));
         let reason = space.breach(&[1.5, 0.5]).unwrap();
         assert!(
             reason.contains("falls below its lower bound 2 by 0.5"),

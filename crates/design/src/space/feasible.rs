@@ -196,7 +196,7 @@ fn hit_and_run(space: &Constrained, forbidden: &[Vec<f64>], rng: &mut Rng, task:
 
 /// Takes the next task of a walk if it is in the space.
 fn accept_inside(space: &Constrained, next: &[f64], task: &mut [f64]) {
-    if space.breach(next).is_none() {
+    if space.holds(next) {
         task.copy_from_slice(next);
     }
 }

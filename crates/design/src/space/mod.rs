@@ -428,6 +428,13 @@ impl TaskSpace for Space {
         }
     }
 
+    fn contains(&self, task: &[f64]) -> bool {
+        let region = self.region();
+        task.len() == region.dim()
+            && task.iter().all(|value| value.is_finite())
+            && region.holds(task)
+    }
+
     fn sample(&self, rng: &mut Rng) -> Result<Vec<f64>> {
         let mut task = vec![0.0; self.dim()];
         self.region().draw(rng, &mut task)?;

@@ -106,6 +106,10 @@ impl Region for Product {
         self.dim
     }
 
+    fn holds(&self, task: &[f64]) -> bool {
+        self.ranges().all(|(range, part)| part.holds(&task[range]))
+    }
+
     fn breach(&self, task: &[f64]) -> Option<String> {
         self.ranges()
             .enumerate()

@@ -47,6 +47,11 @@ pub(super) trait Region: Sync {
     /// Which bound a task breaks and by how much, if it does.
     fn breach(&self, task: &[f64]) -> Option<String>;
 
+    /// Whether a task breaks no bound; searches ask this often, and want no message.
+    fn holds(&self, task: &[f64]) -> bool {
+        self.breach(task).is_none()
+    }
+
     /// Writes a task drawn uniformly.
     fn draw(&self, rng: &mut Rng, task: &mut [f64]) -> Result<()>;
 

@@ -128,7 +128,7 @@ impl<'a> SearchProblem<'a> {
             for (value, (c, d)) in task.iter_mut().zip(centre.iter().zip(&direction)) {
                 *value = c + t * d;
             }
-            if self.region.breach(&task).is_none() {
+            if self.region.holds(&task) {
                 return task;
             }
         }

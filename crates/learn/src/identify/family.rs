@@ -202,11 +202,11 @@ impl Equations {
             let mut matrix = self.matrix.clone();
             (0..matrix.nrows()).for_each(|i| matrix[(i, i)] += lambdas[i / d]);
             let factor = linalg::cholesky(matrix.as_ref(), "the equations of the family")?;
-            let inverse = factor.solve(Mat::identity(matrix.nrows(), matrix.nrows()).as_ref());
-            let flat = linalg::product(inverse.as_ref(), self.rhs.as_ref());
+            let flat = factor.solve(self.rhs.as_ref());
+            let diagonal = factor.inverse_diagonal();
             let freedom: Vec<f64> = (0..lambdas.len())
                 .map(|j| {
-                    let trace: f64 = (j * d..(j + 1) * d).map(|i| inverse[(i, i)]).sum();
+                    let trace: f64 = diagonal[j * d..(j + 1) * d].iter().sum();
                     (d as f64 - lambdas[j] * trace).max(0.0) * outputs as f64
                 })
                 .collect();
@@ -221,7 +221,7 @@ impl Equations {
                 .max(f64::MIN_POSITIVE)
                 .min(noise * 1e3);
             if step == PENALTY_STEPS {
-                return Ok(self.family(&flat, inverse, noise));
+                return Ok(self.family(&flat, factor.inverse(), noise));
             }
             for (j, lambda) in lambdas.iter_mut().enumerate() {
                 let wanted = noise * freedom[j] / size(j).max(f64::MIN_POSITIVE);

@@ -51,6 +51,31 @@ const EVIDENCE_STEPS: usize = 3;
 const CG_ITERATIONS: usize = 25;
 pub(crate) const CG_TOLERANCE: f64 = 1e-1;
 
+/// A solution of the preconditioner's equations, and what the true equations make of it.
+pub(crate) struct FirstGuess {
+    lambda: f64,
+    solution: Mat<f64>,
+    /// `Σ_w G_w M ψ_Wψ_Wᵀ`.
+    image: Mat<f64>,
+}
+
+impl FirstGuess {
+    /// Its residual variance, on the true equations.
+    fn noise(&self, rhs: &Mat<f64>, spectrum: &Spectrum) -> f64 {
+        let solution = self.solution.as_ref();
+        let fit = inner(solution, self.image.as_ref()) - 2.0 * inner(solution, rhs.as_ref());
+        let residual = (spectrum.square + fit).max(1e-14 * spectrum.square);
+        let labels = spectrum.labels as f64;
+        residual / (labels - spectrum.freedom(self.lambda)).max(0.05 * labels)
+    }
+
+    /// The penalty that belongs to a noise, by MacKay's fixed point.
+    fn wanted(&self, spectrum: &Spectrum, noise: f64) -> f64 {
+        let size = inner(self.solution.as_ref(), self.solution.as_ref());
+        noise * spectrum.freedom(self.lambda) / size.max(f64::MIN_POSITIVE)
+    }
+}
+
 /// The eigenbases of the two factors of the preconditioner.
 pub(crate) struct Kronecker<'a> {
     design: Mat<f64>,
@@ -119,36 +144,34 @@ impl<'a> Kronecker<'a> {
         problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
         spectrum: &Spectrum,
+        start: &FirstGuess,
     ) -> f64 {
-        let (mut lambda, mut noise) = (spectrum.best_lambda(), 0.0);
-        for _ in 0..EVIDENCE_STEPS {
-            let solution = self.precondition(rhs.as_ref(), lambda);
-            noise = self.noise(problem, rhs, spectrum, &solution, lambda);
-            let size = inner(solution.as_ref(), solution.as_ref());
-            let wanted = noise * spectrum.freedom(lambda) / size.max(f64::MIN_POSITIVE);
+        let mut noise = start.noise(rhs, spectrum);
+        let mut wanted = start.wanted(spectrum, noise);
+        for _ in 1..EVIDENCE_STEPS {
             if !wanted.is_finite() || wanted <= 0.0 {
                 break;
             }
-            lambda = wanted;
+            let next = self.first_guess(problem, rhs, wanted);
+            noise = next.noise(rhs, spectrum);
+            wanted = next.wanted(spectrum, noise);
         }
         noise
     }
 
-    /// Residual variance of a solution, on the true equations.
-    fn noise(
+    /// The solution of the preconditioner's equations for a penalty.
+    pub(crate) fn first_guess(
         &self,
         problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
-        spectrum: &Spectrum,
-        solution: &Mat<f64>,
         lambda: f64,
-    ) -> f64 {
-        let image = self.multiply(problem, solution.as_ref(), 0.0);
-        let fit =
-            inner(solution.as_ref(), image.as_ref()) - 2.0 * inner(solution.as_ref(), rhs.as_ref());
-        let residual = (spectrum.square + fit).max(1e-14 * spectrum.square);
-        let labels = spectrum.labels as f64;
-        residual / (labels - spectrum.freedom(lambda)).max(0.05 * labels)
+    ) -> FirstGuess {
+        let solution = self.precondition(rhs.as_ref(), lambda);
+        FirstGuess {
+            image: self.multiply(problem, solution.as_ref(), 0.0),
+            solution,
+            lambda,
+        }
     }
 
     fn precondition(&self, residual: MatRef<'_, f64>, lambda: f64) -> Mat<f64> {
@@ -187,21 +210,20 @@ impl<'a> Kronecker<'a> {
         out
     }
 
+    /// Solves the true equations from a first guess, for its penalty.
     pub(crate) fn solve(
         &self,
         problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
-        lambda: f64,
+        start: &FirstGuess,
     ) -> Mat<f64> {
-        let mut solution = self.precondition(rhs.as_ref(), lambda);
-        let mut residual = rhs - self.multiply(problem, solution.as_ref(), lambda);
+        let lambda = start.lambda;
+        let mut solution = start.solution.clone();
+        let mut residual = rhs - &start.image - faer::Scale(lambda) * &solution;
         let mut z = self.precondition(residual.as_ref(), lambda);
         let mut direction = z.clone();
         let mut energy = inner(residual.as_ref(), z.as_ref());
-        let goal = energy_goal(
-            rhs.as_ref(),
-            self.precondition(rhs.as_ref(), lambda).as_ref(),
-        );
+        let goal = CG_TOLERANCE * CG_TOLERANCE * inner(rhs.as_ref(), solution.as_ref());
         for _ in 0..CG_ITERATIONS {
             if energy <= goal {
                 break;
@@ -221,8 +243,4 @@ impl<'a> Kronecker<'a> {
         }
         solution
     }
-}
-
-fn energy_goal(rhs: MatRef<'_, f64>, preconditioned: MatRef<'_, f64>) -> f64 {
-    CG_TOLERANCE * CG_TOLERANCE * inner(rhs, preconditioned)
 }

@@ -13,6 +13,7 @@ use crate::linalg;
 const NOTHING: f64 = 1e-12;
 
 /// Rows with the statistics of others.
+#[derive(Debug)]
 pub(crate) struct GramRoot {
     /// `F`, rank × features.
     pub(crate) root: Mat<f64>,

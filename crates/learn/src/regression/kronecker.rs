@@ -11,13 +11,10 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
+use super::gram_table::GramTable;
 use crate::data::{Stage, Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg::packed;
-
-/// Gram matrices copied side by side for one product: enough rows for the kernel to work at full
-/// speed, few enough to stay small beside the data.
-const TASKS_PER_BLOCK: usize = 32;
 
 /// One task's statistics with the features of each of its outputs.
 pub(crate) struct Observation<'a> {
@@ -136,53 +133,26 @@ impl<'a> BilinearProblem<'a> {
         crate::linalg::apply(columns, self.observations[observation].features)
     }
 
-    /// Copies Gram matrices side by side, block by block, and hands each block on: the first
-    /// observation of the block, and one column an observation.
-    fn for_each_block(&self, mut work: impl FnMut(usize, MatRef<'_, f64>)) {
-        let length = packed::len(self.feature_dim);
-        let mut buffer = vec![0.0; length * TASKS_PER_BLOCK.min(self.observations.len())];
-        for (block, observations) in self.observations.chunks(TASKS_PER_BLOCK).enumerate() {
-            for (column, observation) in buffer.chunks_exact_mut(length).zip(observations) {
-                column.copy_from_slice(observation.statistics.gram());
-            }
-            let used = &buffer[..length * observations.len()];
-            work(
-                block * TASKS_PER_BLOCK,
-                MatRef::from_column_major_slice(used, length, observations.len()),
-            );
-        }
+    /// The Gram matrices of all observations.
+    fn grams(&self) -> GramTable<'_> {
+        let grams = self.observations.iter().map(|o| o.statistics.gram());
+        GramTable::new(self.feature_dim, grams)
     }
 
     /// Every task's statistics under `φ = B_X`.
     pub(crate) fn project(&self, representation: MatRef<'_, f64>) -> Vec<ProjectedStatistics> {
-        let pairs = packed::len(representation.ncols());
-        let products = symmetric_products(representation);
-        let mut all = Vec::with_capacity(self.observations.len());
-        self.for_each_block(|first, grams| {
-            let mut small = Mat::zeros(pairs, grams.ncols());
-            matmul(
-                small.as_mut(),
-                Accum::Replace,
-                products.transpose(),
-                grams,
-                1.0,
-                Par::Seq,
-            );
-            for column in 0..grams.ncols() {
-                let statistics = &self.observations[first + column].statistics;
-                let moment = |output| {
-                    crate::linalg::apply(
-                        representation.transpose(),
-                        statistics.cross_moment(output),
-                    )
-                };
-                all.push(ProjectedStatistics {
-                    gram: (0..pairs).map(|pair| small[(pair, column)]).collect(),
-                    moments: (0..self.outputs).map(moment).collect(),
-                });
+        let small = self.grams().project(representation);
+        let of = |(w, observation): (usize, &Observation<'_>)| {
+            let moment = |output| {
+                let moment = observation.statistics.cross_moment(output);
+                crate::linalg::apply(representation.transpose(), moment)
+            };
+            ProjectedStatistics {
+                gram: crate::linalg::column(small.as_ref(), w),
+                moments: (0..self.outputs).map(moment).collect(),
             }
-        });
-        all
+        };
+        self.observations.iter().enumerate().map(of).collect()
     }
 
     /// The equations for `B` given `B_X`, ordered embedding coordinate, then task feature. Outputs
@@ -216,22 +186,62 @@ impl<'a> BilinearProblem<'a> {
                 }
             }
         }
-        (self.kronecker_sum(&weights, p), rhs)
-    }
-
-    /// `Σ_w C_w ⊗ G_w` for symmetric `k × k` weights, one packed row an observation.
-    fn kronecker_sum(&self, weights: &Mat<f64>, k: usize) -> Mat<f64> {
-        let d = self.feature_dim;
-        let mut blocks = Mat::zeros(packed::len(d), packed::len(k));
-        self.for_each_block(|first, grams| {
-            let rows = weights.as_ref().subrows(first, grams.ncols());
-            matmul(blocks.as_mut(), Accum::Add, grams, rows, 1.0, Par::Seq);
-        });
-        assemble(blocks.as_ref(), d, k)
+        (self.grams().kronecker_sum(weights.as_ref(), p), rhs)
     }
 
     /// The equations for `B_X` given the embedding of every observation and output.
     pub(crate) fn representation_equations_for(
+        &self,
+        k: usize,
+        embedding: impl Fn(usize, usize) -> Vec<f64>,
+    ) -> (Mat<f64>, Mat<f64>) {
+        let (weights, rhs) = self.representation_weights(k, embedding);
+        (self.grams().kronecker_sum(weights.as_ref(), k), rhs)
+    }
+
+    /// The equations for `B_X` of several problems with the same sources, one after another, each given its `B`: the
+    /// sources' Gram matrices are read once for all of them.
+    pub(crate) fn representation_equations_of_all(
+        problems: &[(&Self, MatRef<'_, f64>)],
+    ) -> Vec<(Mat<f64>, Mat<f64>)> {
+        let Some(&(any, map)) = problems.first() else {
+            return Vec::new();
+        };
+        let k = map.nrows();
+        let (sources, pairs) = (any.sources(), packed::len(k));
+        let of = |&(problem, map): &(&Self, MatRef<'_, f64>)| {
+            problem.representation_weights(k, |w, output| problem.embedding(map, w, output))
+        };
+        let (parts, rhs): (Vec<Mat<f64>>, Vec<Mat<f64>>) = problems.iter().map(of).unzip();
+        // Rows of the sources, then those of each problem's targets, which count in no other problem.
+        let targets = parts.iter().map(|part| part.nrows() - sources);
+        let mut weights = Mat::zeros(sources + targets.sum::<usize>(), pairs * parts.len());
+        let mut row = sources;
+        for (set, part) in parts.iter().enumerate() {
+            let mut columns = weights.as_mut().subcols_mut(set * pairs, pairs);
+            let (own, rest) = part.as_ref().split_at_row(sources);
+            columns.as_mut().subrows_mut(0, sources).copy_from(own);
+            columns.subrows_mut(row, rest.nrows()).copy_from(rest);
+            row += rest.nrows();
+        }
+        let targets = problems
+            .iter()
+            .flat_map(|(p, _)| &p.observations[sources..]);
+        let grams = any.observations[..sources].iter().chain(targets);
+        let table = GramTable::new(any.feature_dim, grams.map(|o| o.statistics.gram()));
+        let sums = table.kronecker_sums(weights.as_ref(), k);
+        sums.into_iter().zip(rhs).collect()
+    }
+
+    /// Observations of sources, which come first.
+    fn sources(&self) -> usize {
+        let of_source =
+            |o: &&Observation<'_>| matches!(o.statistics, std::borrow::Cow::Borrowed(_));
+        self.observations.iter().take_while(of_source).count()
+    }
+
+    /// `Σ_o c cᵀ` of every observation, packed, and the right-hand side of the equations for `B_X`.
+    fn representation_weights(
         &self,
         k: usize,
         embedding: impl Fn(usize, usize) -> Vec<f64>,
@@ -250,47 +260,8 @@ impl<'a> BilinearProblem<'a> {
                 }
             }
         }
-        (self.kronecker_sum(&weights, k), rhs)
+        (weights, rhs)
     }
-}
-
-/// For each pair `j ≤ i` of columns, the packed symmetric product whose inner product with a
-/// packed Gram matrix `G` is `b_iᵀ G b_j`.
-fn symmetric_products(matrix: MatRef<'_, f64>) -> Mat<f64> {
-    let (d, k) = (matrix.nrows(), matrix.ncols());
-    let mut out = Mat::zeros(packed::len(d), packed::len(k));
-    for i in 0..k {
-        for j in 0..=i {
-            let column = out.col_as_slice_mut(packed::len(i) + j);
-            for a in 0..d {
-                for b in 0..a {
-                    column[packed::len(a) + b] =
-                        matrix[(a, i)] * matrix[(b, j)] + matrix[(b, i)] * matrix[(a, j)];
-                }
-                column[packed::len(a) + a] = matrix[(a, i)] * matrix[(a, j)];
-            }
-        }
-    }
-    out
-}
-
-/// Lays packed `d × d` blocks, one for each pair `j ≤ i` of `k`, out as the lower half of the
-/// `kd × kd` matrix.
-fn assemble(blocks: MatRef<'_, f64>, d: usize, k: usize) -> Mat<f64> {
-    let mut matrix = Mat::zeros(k * d, k * d);
-    for i in 0..k {
-        for j in 0..=i {
-            let pair = packed::len(i) + j;
-            for a in 0..d {
-                for b in 0..=a {
-                    let value = blocks[(packed::len(a) + b, pair)];
-                    matrix[(i * d + a, j * d + b)] = value;
-                    matrix[(i * d + b, j * d + a)] = value;
-                }
-            }
-        }
-    }
-    matrix
 }
 
 /// The equations for `B` from statistics under `φ` of tasks with these features, ordered embedding

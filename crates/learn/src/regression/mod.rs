@@ -2,6 +2,7 @@
 
 mod conjugate;
 mod gram_root;
+mod gram_table;
 mod kronecker;
 mod linear_posterior;
 mod ridge;

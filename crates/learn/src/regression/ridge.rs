@@ -131,6 +131,7 @@ impl Spectrum {
 }
 
 /// A Gram matrix diagonalised once, to be fitted to several right-hand sides.
+#[derive(Debug)]
 pub(crate) struct RidgeSolver {
     values: Vec<f64>,
     vectors: Mat<f64>,

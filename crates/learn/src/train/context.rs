@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::guard::Candidate;
-use crate::data::{Stage, TargetRows};
+use super::known_rows::KnownRows;
+use crate::data::{Stage, Statistics, TargetRows};
 use crate::error::Result;
 use crate::model::{AnyRepresentation, Model, WarmStart};
+use crate::regression::{GramRoot, RidgeSolver};
 
 /// What a trainer may see and must honour.
 #[derive(Debug, Clone)]
@@ -68,6 +70,8 @@ pub type TargetOnlyKey = (usize, TargetRows, usize);
 pub struct TargetOnlyCache {
     representations: Arc<Mutex<HashMap<TargetOnlyKey, Option<AnyRepresentation>>>>,
     candidates: Arc<Mutex<HashMap<TargetOnlyKey, Candidate>>>,
+    solvers: KnownRows<(usize, TargetRows), RidgeSolver>,
+    roots: KnownRows<(usize, usize), Vec<GramRoot>>,
 }
 
 impl TargetOnlyCache {
@@ -93,6 +97,29 @@ impl TargetOnlyCache {
         learn: impl FnOnce() -> Result<Candidate>,
     ) -> Result<Candidate> {
         known(&self.candidates, key, learn)
+    }
+
+    /// The Gram matrix of a target's rows, diagonalised.
+    pub(crate) fn ridge_solver(
+        &self,
+        target: usize,
+        which: TargetRows,
+        rows: &Statistics,
+    ) -> Result<Arc<RidgeSolver>> {
+        self.solvers
+            .get((target, which), rows, || RidgeSolver::new(rows))
+    }
+
+    /// The roots of the Gram matrix of a fold of a target's rows, one an output.
+    pub(crate) fn gram_roots(
+        &self,
+        target: usize,
+        fold: usize,
+        rows: &Statistics,
+    ) -> Result<Arc<Vec<GramRoot>>> {
+        let roots = || (0..rows.outputs()).map(|output| GramRoot::of(rows, output));
+        self.roots
+            .get((target, fold), rows, || Ok(roots().collect()))
     }
 }
 

@@ -5,11 +5,12 @@
 
 use faer::Mat;
 
+use super::TargetOnlyCache;
 use super::joint_ridge::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;
-use crate::regression::{BilinearProblem, Kronecker, RidgeSolver, Roots};
+use crate::regression::{BilinearProblem, Kronecker, Roots};
 
 /// The ridge solution for a full matrix `M = B_X B`, from which the bilinear fit starts, with the
 /// information behind it: the mean Gram matrix of the sources and `Σ n_w ψ_Wψ_Wᵀ`.
@@ -60,8 +61,9 @@ impl FullRidge {
             let spectrum = kronecker.spectrum(problem, rhs.as_ref(), output);
             // The truncation wants directions unshrunk, hence the smaller of two penalties here: a
             // preconditioner that takes the tasks' inputs for equal is too sure of the signal.
-            let solution = kronecker.solve(problem, &rhs, spectrum.best_lambda());
-            noise += kronecker.evidence(problem, &rhs, &spectrum) / problem.outputs as f64;
+            let start = kronecker.first_guess(problem, &rhs, spectrum.best_lambda());
+            let solution = kronecker.solve(problem, &rhs, &start);
+            noise += kronecker.evidence(problem, &rhs, &spectrum, &start) / problem.outputs as f64;
             matrix
                 .as_mut()
                 .subcols_mut(output * p, p)
@@ -84,7 +86,12 @@ impl FullRidge {
     }
 
     /// The same with each target's own column taken from the target's rows.
-    pub(crate) fn with_targets(&self, data: &TaskData, rows: TargetRows) -> Result<Self> {
+    pub(crate) fn with_targets(
+        &self,
+        data: &TaskData,
+        rows: TargetRows,
+        cache: &TargetOnlyCache,
+    ) -> Result<Self> {
         let mut full = self.clone();
         for (index, target) in data.targets().iter().enumerate() {
             let statistics = data.target_statistics(index, rows)?;
@@ -100,7 +107,7 @@ impl FullRidge {
                 // The sources know this coordinate better than a few rows of the target do.
                 continue;
             }
-            let solver = RidgeSolver::new(&statistics)?;
+            let solver = cache.ridge_solver(index, rows, &statistics)?;
             for output in 0..data.outputs() {
                 let fit = solver.fit(
                     statistics.cross_moment(output),
@@ -247,7 +254,8 @@ mod tests {
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let rhs = kronecker.right_hand_side(&problem, 0);
         for lambda in [1e-3, 1.0, 1e3] {
-            let solution = kronecker.solve(&problem, &rhs, lambda);
+            let start = kronecker.first_guess(&problem, &rhs, lambda);
+            let solution = kronecker.solve(&problem, &rhs, &start);
             let expected = reference(&problem, lambda);
             assert!(
                 (solution - &expected).norm_max() < 1e-9 * expected.norm_max(),
@@ -324,7 +332,7 @@ mod tests {
         let problem = BilinearProblem::new(&data, None, TargetRows::None).unwrap();
         let full = FullRidge::new(&problem)
             .unwrap()
-            .with_targets(&data, TargetRows::All)
+            .with_targets(&data, TargetRows::All, &TargetOnlyCache::default())
             .unwrap();
         let factors = full.truncate(4).unwrap();
         let product = linalg::product(factors.representation.as_ref(), factors.map.as_ref());
@@ -357,7 +365,9 @@ mod tests {
                 .iter()
                 .all(|value| value.abs() <= 0.0)
         );
-        let both = alone.with_targets(&data, TargetRows::All).unwrap();
+        let both = alone
+            .with_targets(&data, TargetRows::All, &TargetOnlyCache::default())
+            .unwrap();
         let statistics = data.target_statistics(target, TargetRows::All).unwrap();
         let own = crate::train::ridge(&statistics, 0).unwrap().coefficients;
         assert_eq!(linalg::column(both.matrix.as_ref(), 3), own);
@@ -378,7 +388,9 @@ mod tests {
         data.add_target_rows(target, &rows).unwrap();
         let alone =
             FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
-        let both = alone.with_targets(&data, TargetRows::All).unwrap();
+        let both = alone
+            .with_targets(&data, TargetRows::All, &TargetOnlyCache::default())
+            .unwrap();
         assert_eq!(both.matrix, alone.matrix);
     }
 
@@ -392,7 +404,9 @@ mod tests {
         data.add_target_rows(target, &rows).unwrap();
         let alone =
             FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
-        let both = alone.with_targets(&data, TargetRows::All).unwrap();
+        let both = alone
+            .with_targets(&data, TargetRows::All, &TargetOnlyCache::default())
+            .unwrap();
         let statistics = data.target_statistics(target, TargetRows::All).unwrap();
         let own = crate::train::ridge(&statistics, 0).unwrap().coefficients;
         let column = linalg::column(both.matrix.as_ref(), 3);
@@ -414,7 +428,9 @@ mod tests {
         data.add_target_rows(target, &rows).unwrap();
         let alone =
             FullRidge::new(&BilinearProblem::new(&data, None, TargetRows::None).unwrap()).unwrap();
-        let both = alone.with_targets(&data, TargetRows::All).unwrap();
+        let both = alone
+            .with_targets(&data, TargetRows::All, &TargetOnlyCache::default())
+            .unwrap();
         let factors = both.truncate(1).unwrap();
         let product = linalg::product(factors.representation.as_ref(), factors.map.as_ref());
         assert!((&product - &both.matrix).norm_max() < 1e-6 * both.matrix.norm_max());

@@ -9,15 +9,14 @@
 //! effective parameters, `σ² = RSS/(N − γ)` and `λ = σ² γ / (‖B_X‖² + ‖B‖²)`.
 
 use faer::{Mat, MatRef};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
-use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer};
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use super::{TrainContext, TrainResult, Trainer};
+use crate::data::{TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
-use crate::model::{FitReport, Linear, Model};
+use crate::model::{FitReport, Model};
 use crate::regression::{BilinearProblem, ProjectedStatistics, add_ridge};
 
 /// Sweeps during which `λ` still follows the evidence.
@@ -63,20 +62,7 @@ impl Trainer for JointRidge {
         if !context.wants_candidates() {
             return Ok(model.into());
         }
-        let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
-        let without = |fold| TrainContext {
-            k: Some(model.dim()),
-            ..context.without_fold(fold)
-        };
-        let folds = folds
-            .par_iter()
-            .map(|&fold| {
-                Ok(LeaveFoldOutRepresentation {
-                    fold,
-                    representation: self.fold(&sources, data, &without(fold))?.into(),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let folds = self.folds(&sources, data, context, model.dim())?;
         TrainResult::with_heads(data, context, model, folds)
     }
 }
@@ -280,7 +266,7 @@ impl JointRidge {
                 "training needs data: tell the study some samples first".into(),
             ));
         }
-        let start = sources.with_targets(data, context.target_rows)?;
+        let start = sources.with_targets(data, context.target_rows, &context.target_only_cache)?;
         let k = match context.k {
             Some(k) => k,
             None => super::rank::choose(self, &problem, &start)?.k,
@@ -298,7 +284,11 @@ impl JointRidge {
     pub fn predictive_score(&self, data: &TaskData, context: &TrainContext) -> Result<f64> {
         self.check()?;
         let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
-        let start = sources(data, context)?.with_targets(data, context.target_rows)?;
+        let start = sources(data, context)?.with_targets(
+            data,
+            context.target_rows,
+            &context.target_only_cache,
+        )?;
         match context.k {
             Some(k) => {
                 check_rank(&problem, k)?;
@@ -306,24 +296,6 @@ impl JointRidge {
             }
             None => Ok(super::rank::choose(self, &problem, &start)?.score),
         }
-    }
-
-    /// The representation of one fold: so near to the optimum as the start is, one step is enough
-    /// to rank predictors.
-    fn fold(&self, sources: &FullRidge, data: &TaskData, context: &TrainContext) -> Result<Linear> {
-        let problem = BilinearProblem::new(data, context.stages.as_deref(), context.target_rows)?;
-        let start = sources.with_targets(data, context.target_rows)?;
-        let factors = start.truncate(context.k.unwrap_or(1))?;
-        let lambda = self
-            .lambda
-            .unwrap_or_else(|| factors.prior_lambda(&problem, start.noise));
-        let factor = representation_step(&problem, factors.map.as_ref(), lambda)?.factor;
-        // A direction that rests on the fold left out has a column of zeros, but still a basis vector.
-        Linear::new(
-            linalg::svd(factor.as_ref(), "the representation")?
-                .u
-                .as_ref(),
-        )
     }
 
     /// Alternates from a start until the objective stops falling.

@@ -18,6 +18,8 @@ mod context;
 pub mod guard;
 mod initial;
 mod joint_ridge;
+mod joint_ridge_folds;
+mod known_rows;
 mod last_stage_erm;
 mod mllam;
 mod paper;

@@ -4,9 +4,9 @@
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::{GramRoot, LinearPosterior, RidgeSolver, least_noises};
-use crate::train::LeaveFoldOutRepresentation;
+use crate::regression::{LinearPosterior, RidgeSolver, least_noises};
 use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
+use crate::train::{LeaveFoldOutRepresentation, TargetOnlyCache};
 
 /// A kind of predictor with what it knows, one posterior an output.
 type KindFit = (PredictorKind, Vec<LinearPosterior>);
@@ -17,10 +17,13 @@ pub(super) fn candidates(
     target: usize,
     representation: &Linear,
     folds: &[LeaveFoldOutRepresentation],
+    cache: &TargetOnlyCache,
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
     let floors = least_noises(&everything);
-    let mut candidates: Vec<Candidate> = fit_candidates(&everything, representation, &floors)?
+    let solver = cache.ridge_solver(target, TargetRows::All, &everything)?;
+    let all = (&everything, solver.as_ref());
+    let mut candidates: Vec<Candidate> = fit_candidates(all, representation, &floors)?
         .into_iter()
         .map(|(kind, posteriors)| Candidate {
             predictor: Predictor {
@@ -46,12 +49,12 @@ pub(super) fn candidates(
                         .into(),
                 ));
             };
-            let seen = data.target_statistics(target, TargetRows::Without(fit.fold))?;
+            let without = TargetRows::Without(fit.fold);
+            let seen = data.target_statistics(target, without)?;
             let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
-            let fitted = fit_candidates(&seen, representation, &floors)?;
-            let roots: Vec<GramRoot> = (0..unseen.outputs())
-                .map(|output| GramRoot::of(unseen, output))
-                .collect();
+            let solver = cache.ridge_solver(target, without, &seen)?;
+            let fitted = fit_candidates((&seen, &solver), representation, &floors)?;
+            let roots = cache.gram_roots(target, fit.fold, unseen)?;
             for (candidate, (_, posteriors)) in candidates.iter_mut().zip(fitted) {
                 let rows = (unseen, roots.as_slice());
                 let judged = HeldOut::judge_on(fit.fold, &posteriors, rows, 1.0)?;
@@ -65,13 +68,13 @@ pub(super) fn candidates(
         .collect())
 }
 
-/// Fits every kind of predictor to rows of the target, given a representation, with a least noise for each output.
+/// Fits every kind of predictor to rows of the target, given with their solver and a representation, with a least noise
+/// for each output.
 fn fit_candidates(
-    rows: &Statistics,
+    (rows, solver): (&Statistics, &RidgeSolver),
     representation: &Linear,
     floors: &[f64],
 ) -> Result<Vec<KindFit>> {
-    let solver = RidgeSolver::new(rows)?;
     let projected = rows.project(representation.matrix())?;
     let small = RidgeSolver::new(&projected)?;
     let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,7 +89,7 @@ fn fit_candidates(
                 .posterior(&head, floor)
                 .mapped(representation.matrix())
         };
-        corrected.push(add_residual((rows, output), &solver, &transfer, floor));
+        corrected.push(add_residual((rows, output), solver, &transfer, floor));
         shared.push(transfer);
     }
     Ok(vec![

@@ -184,7 +184,8 @@ impl Mllam {
             None => {
                 let sources =
                     FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
-                let start = sources.with_targets(data, context.target_rows)?;
+                let start =
+                    sources.with_targets(data, context.target_rows, &context.target_only_cache)?;
                 super::rank::choose(&JointRidge::default(), &problem, &start)?.k
             }
         };
