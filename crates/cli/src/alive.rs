@@ -9,9 +9,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::{show_bar, tell};
 
-/// Time without a word at first, and at most.
-const QUIET: Duration = Duration::from_secs(5);
-const LONGEST_QUIET: Duration = Duration::from_secs(15);
+/// Time without a word on a terminal, where a spinner disturbs nobody, and elsewhere.
+const SOON: Duration = Duration::from_secs(2);
+pub(crate) const QUIET: Duration = Duration::from_secs(15);
 
 /// A sign of life on standard error for what takes more than a moment; gone when dropped.
 pub(crate) struct Alive {
@@ -45,10 +45,10 @@ impl Drop for Alive {
 fn watch(what: &str, stopped: &Receiver<()>) {
     let start = Instant::now();
     let over = |wait: Duration| stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout);
-    if over(QUIET) {
-        return;
-    }
     if std::io::stderr().is_terminal() {
+        if over(SOON) {
+            return;
+        }
         let bar = ProgressBar::new_spinner();
         show_bar(Some(bar.clone()));
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
@@ -62,15 +62,10 @@ fn watch(what: &str, stopped: &Receiver<()>) {
         bar.finish_and_clear();
         return;
     }
-    let mut wait = QUIET;
-    loop {
+    while !over(QUIET) {
         tell(&format!(
             "{what}: {:.0} s so far",
             start.elapsed().as_secs_f64()
         ));
-        wait = (2 * wait).min(LONGEST_QUIET);
-        if over(wait) {
-            return;
-        }
     }
 }

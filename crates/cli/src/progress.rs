@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use taskscout_lab::{Watch, Watcher};
 
-use crate::alive::Alive;
+use crate::alive::{Alive, QUIET};
 use crate::interrupt;
 use crate::output::{show_bar, tell};
 
@@ -20,9 +20,6 @@ pub(crate) fn terminal() -> Watcher {
         progress: Mutex::default(),
     })
 }
-
-/// Time without a word after which plain lines say that trials go on.
-const QUIET: Duration = Duration::from_secs(15);
 
 /// Tells people of a run.
 struct Terminal {

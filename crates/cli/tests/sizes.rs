@@ -10,7 +10,7 @@ use std::process::Command;
 
 #[cfg(target_os = "linux")]
 use common::refused;
-use common::{SMALL, Scratch, misused};
+use common::{SMALL, Scratch, misused, stdout};
 
 const IDENTITY: &str = r#"{ kind = "identity", dim = 30 }"#;
 
@@ -164,4 +164,16 @@ fn preparing_a_run_stays_within_the_limits() {
         "run small.toml --jobs 2 --n-target 1000000 --out out",
     );
     refused(&output, &["of memory", "1000000 target samples"]);
+}
+
+/// A study that does not say which features it uses has those that its parameters allow.
+#[test]
+fn studies_of_many_parameters_begin_and_plan() {
+    let scratch = Scratch::new();
+    let parameters: String = (0..120).map(|i| format!(" --parameter p{i}=0:1")).collect();
+    scratch.done(&format!(
+        "study new --inputs a,b --outputs y --target t{parameters}"
+    ));
+    let plan = stdout(&scratch.taskscout("study ask --budget 500"));
+    assert!(plan.contains("p119"), "{plan}");
 }

@@ -175,12 +175,14 @@ impl Settings {
             FeatureWord::Quadratic,
             FeatureWord::Cubic,
         ];
+        // Counted first: of many parameters there is no cubic map at all.
+        let dim = tasks.space.dim();
+        let small = |word: &&FeatureWord| word.count(dim) <= MOST_TASK_FEATURES as f64;
         let maps = words
             .iter()
+            .filter(small)
             .map(|word| word.of_tasks(tasks))
             .collect::<Result<Vec<_>>>()?;
-        let small = |map: &FeatureMap| map.dim() <= MOST_TASK_FEATURES;
-        let maps: Vec<FeatureMap> = maps.into_iter().filter(small).collect();
         Ok(if maps.len() > 1 { maps } else { Vec::new() })
     }
 

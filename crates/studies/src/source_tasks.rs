@@ -88,6 +88,16 @@ impl FeatureWord {
         }
     }
 
+    /// How many features its map of so many values has; infinite where nobody can count them.
+    pub(crate) fn count(self, dim: usize) -> f64 {
+        let (degree, dim) = (self.degree(), dim as f64);
+        if self == Self::Identity {
+            return dim;
+        }
+        let step = |count: f64, power: u32| count * (dim + f64::from(power)) / f64::from(power);
+        (1..=degree).fold(1.0, step)
+    }
+
     /// The map of so many values.
     pub(crate) fn map(self, dim: usize) -> Result<FeatureMap> {
         let map = match self {
@@ -105,5 +115,31 @@ impl FeatureWord {
         }
         let (mean, scale) = tasks.spread.iter().copied().unzip();
         FeatureMap::standardised(mean, scale, map).map_err(Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use taskscout::features::Features as _;
+
+    use super::*;
+
+    #[test]
+    fn features_are_counted_without_their_map() {
+        let words = [
+            FeatureWord::Identity,
+            FeatureWord::Affine,
+            FeatureWord::Quadratic,
+            FeatureWord::Cubic,
+        ];
+        for word in words {
+            for dim in [1, 2, 7, 30] {
+                let counted = word.count(dim) - word.map(dim).unwrap().dim() as f64;
+                assert!(counted.abs() < 1e-6, "{word:?} {dim}");
+            }
+            assert!(word.count(1_000_000_000) >= 1e9);
+        }
     }
 }

@@ -4,6 +4,7 @@ use taskscout_lab::simulate::{AskedFlights, simulate_flight_logs};
 use taskscout_worlds::flights::Programme;
 
 use super::options::{FlightsOptions, VehicleName};
+use crate::alive::Alive;
 use crate::error::Result;
 use crate::output::{print, tell};
 
@@ -22,5 +23,8 @@ pub(crate) fn execute(options: &FlightsOptions) -> Result<()> {
         out: options.out.clone(),
         force: options.force,
     };
-    print(&(simulate_flight_logs(&asked, &tell)? + "\n"))
+    let alive = Alive::start("simulating");
+    let said = simulate_flight_logs(&asked, &tell)?;
+    drop(alive);
+    print(&(said + "\n"))
 }

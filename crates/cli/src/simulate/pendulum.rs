@@ -3,6 +3,7 @@
 use taskscout_lab::simulate::{AskedPendulum, PolicyKind, simulate_pendulum};
 
 use super::options::{PendulumOptions, PolicyName};
+use crate::alive::Alive;
 use crate::error::Result;
 use crate::output::{print, tell};
 
@@ -26,5 +27,8 @@ pub(crate) fn execute(options: &PendulumOptions) -> Result<()> {
         out: options.out.clone(),
         force: options.force,
     };
-    print(&(simulate_pendulum(&asked, &tell)? + "\n"))
+    let alive = Alive::start("simulating");
+    let said = simulate_pendulum(&asked, &tell)?;
+    drop(alive);
+    print(&(said + "\n"))
 }
