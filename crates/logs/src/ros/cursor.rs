@@ -178,7 +178,7 @@ impl<'a> Cursor<'a> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::float_cmp)] // numbers are read exactly
 
     use super::*;
 

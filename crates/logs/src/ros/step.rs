@@ -72,7 +72,7 @@ impl Step {
         match self {
             Self::Number(primitive, place) => rows.set(*place, cursor.number(*primitive)?),
             Self::Numbers(primitive, places) => {
-                read_numbers(cursor, *primitive, places, places.len(), rows)?
+                read_numbers(cursor, *primitive, places, places.len(), rows)?;
             }
             Self::All(steps) => {
                 for step in steps {
@@ -185,7 +185,7 @@ impl Step {
         match self {
             Self::Number(_, place) => places.push(*place),
             Self::Numbers(_, all) | Self::NumberSequence(_, _, all) => {
-                places.extend(all.iter().flatten())
+                places.extend(all.iter().flatten());
             }
             Self::All(steps) | Self::Sequence(_, _, steps, _) => {
                 steps.iter().for_each(|step| step.order(places));

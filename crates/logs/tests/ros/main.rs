@@ -1,6 +1,7 @@
 //! Bags of ROS and MCAP files as a user meets them: good ones of every kind, and everything that can be wrong with one.
 
 #![allow(clippy::unwrap_used)] // a broken test set-up should be loud
+#![allow(clippy::float_cmp)] // numbers are read exactly
 
 mod damage;
 mod mistakes;

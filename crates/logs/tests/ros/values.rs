@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
-use taskscout_logs::{RawRecording, Selection, read_bag};
+use taskscout_logs::{
+    Format, RawRecording, ReadOptions, RobotFormat, RobotOptions, Selection, read, read_bag,
+    robot_format,
+};
 
 use super::{bits, fixture, read_all};
 
@@ -215,4 +218,61 @@ fn standard_messages_need_no_definition() {
         warning.starts_with("topic /kinds cannot be read: the type shapes/Kinds is neither"),
         "{warning}"
     );
+}
+
+#[test]
+fn bags_are_logs_of_robots_like_others() {
+    let options = ReadOptions {
+        format: Format::Robot(RobotOptions {
+            inputs: vec![
+                "/joints.position[0:2]".into(),
+                "/imu.angular_velocity.x*2".into(),
+            ],
+            outputs: vec!["/imu.orientation.y".into()],
+            ..RobotOptions::default()
+        }),
+        ..ReadOptions::default()
+    };
+    for file in ["zstd.mcap", "defined.db3", "split"] {
+        let path = fixture(file);
+        assert_eq!(robot_format(&path).unwrap(), Some(RobotFormat::Bag));
+        let logs = read(&path, &options).unwrap();
+        assert_eq!(
+            logs.recordings.len(),
+            1,
+            "a folder of parts is one recording"
+        );
+        let recording = &logs.recordings[0];
+        assert_eq!(recording.name, file.split('.').next().unwrap());
+        assert_eq!(
+            (recording.rows(), recording.output(0)[1]),
+            (12, 1_f64.sin())
+        );
+        assert_eq!(recording.x[3..6], [1.0, 1.5, 0.2]);
+    }
+}
+
+#[test]
+fn what_taskscout_writes_is_read_back() {
+    use taskscout_io::tables::{Column, write_mcap};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("forces.mcap");
+    // More than one chunk.
+    let time: Vec<f64> = (0..40_000).map(|row| 0.5 + 0.01 * f64::from(row)).collect();
+    let force: Vec<f64> = time.iter().map(|time| (3.0 * time).sin()).collect();
+    let reason = vec!["why".to_owned(); time.len()];
+    let columns = [
+        Column::numbers("t", time.clone()),
+        Column::numbers("force z (N)", force.clone()),
+        Column::text("reason", reason),
+    ];
+    write_mcap(&path, &columns).unwrap();
+    let recording = read_all(&path).unwrap();
+    assert_eq!(recording.warnings, [""; 0]);
+    let series = recording.series("/forces").unwrap();
+    let names: Vec<&str> = series.columns.iter().map(|column| &*column.name).collect();
+    assert_eq!(names, ["t", "force_z_N"]);
+    assert_eq!(bits(series.column("t").unwrap()), bits(&time));
+    assert_eq!(bits(series.column("force_z_N").unwrap()), bits(&force));
+    assert_eq!((series.time[0], series.time[1]), (0.0, 0.01));
 }

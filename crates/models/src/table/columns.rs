@@ -79,7 +79,11 @@ impl Wanted {
             }
             Self::Named(names) => {
                 check_all_there(&names, table, model)?;
-                let others: Vec<String> = table.unwanted().into_iter().map(Into::into).collect();
+                // Times are read for who writes predictions with them, but the model does not use them.
+                let read = table.columns().iter().map(|column| &*column.name);
+                let extra = read.filter(|name| !names.iter().any(|used| used == name));
+                let others = extra.chain(table.unwanted());
+                let others: Vec<String> = others.map(Into::into).collect();
                 let note = format!("columns that the model does not use: {}", list(&others));
                 (names, (!others.is_empty()).then_some(note))
             }

@@ -13,7 +13,7 @@ pub(super) enum Decoder {
     /// Nobody asked for the topic.
     Nothing,
     Ros(Box<Layout>),
-    Json(Json),
+    Json(Box<Json>),
     Protobuf(Box<Protobuf>),
 }
 
@@ -32,7 +32,7 @@ impl Decoder {
         match declared.encoding {
             "cdr" => ros(declared, Wire::Cdr, wanted, rows),
             "ros1" => ros(declared, Wire::Ros1, wanted, rows),
-            "json" => Ok(Self::Json(Json::new(series, selection))),
+            "json" => Ok(Self::Json(Box::new(Json::new(series, selection)))),
             "protobuf" => {
                 let layout = Protobuf::new(declared.schema, declared.type_name, wanted, rows)?;
                 Ok(Self::Protobuf(Box::new(layout)))

@@ -279,7 +279,7 @@ impl<'de> Visitor<'de> for Value<'_> {
                             .number
                             .flatten()
                             .into_iter()
-                            .for_each(|place| rows.discard(place))
+                            .for_each(|place| rows.discard(place));
                     });
                     shape.elements.clear();
                     context.left_out.push(shape.name.clone());

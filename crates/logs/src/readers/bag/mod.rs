@@ -194,13 +194,13 @@ impl<'a> Bag<'a> {
             return Err(refuse(problem));
         }
         series.sort_by(|a, b| a.name.cmp(&b.name));
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        // The name of a folder may have dots of its own, as dates have.
+        let name = match path.is_dir() {
+            true => path.file_name(),
+            false => path.file_stem(),
+        };
         Ok(RawRecording {
-            name,
+            name: name.unwrap_or_default().to_string_lossy().into_owned(),
             path: path.to_owned(),
             metadata: self.metadata,
             series,

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use super::super::files::{self, LogFile};
 use super::super::lerobot::{self, DataSet};
-use super::super::{dataflash, stream, ulog};
+use super::super::{dataflash, rosbag2, stream, ulog};
 use crate::error::{Error, Result};
 use crate::series::{RawRecording, Selection};
 
-const LOOKED_FOR: &str = "logs of PX4 (.ulg) and ArduPilot (.bin), and data sets of LeRobot (meta/info.json); name another folder";
+const LOOKED_FOR: &str = "logs of PX4 (.ulg), ArduPilot (.bin) and ROS 2 (.mcap, .db3), and data sets of LeRobot (meta/info.json); name another folder";
 
 /// Formats of logs of robots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,6 +23,8 @@ pub enum RobotFormat {
     Ulog,
     /// ArduPilot: dataflash.
     Dataflash,
+    /// ROS 2 and MCAP: bags.
+    Bag,
     /// LeRobot: data sets of versions 2 and 3.
     #[serde(rename = "lerobot")]
     LeRobot,
@@ -35,6 +37,7 @@ impl RobotFormat {
         match self {
             Self::Ulog => "PX4 ULog",
             Self::Dataflash => "ArduPilot dataflash",
+            Self::Bag => "ROS 2 or MCAP",
             Self::LeRobot => "LeRobot",
         }
     }
@@ -44,22 +47,24 @@ impl RobotFormat {
         match self {
             Self::Ulog => &["ulg"],
             Self::Dataflash => &["bin"],
+            Self::Bag => &rosbag2::ENDINGS,
             Self::LeRobot => &[],
         }
     }
 
     /// What its files begin with, where they are logs by themselves.
-    fn mark(self) -> Option<&'static [u8]> {
+    fn marks(self) -> &'static [&'static [u8]] {
         match self {
-            Self::Ulog => Some(ulog::MARK),
-            Self::Dataflash => Some(dataflash::MARK),
-            Self::LeRobot => None,
+            Self::Ulog => &[ulog::MARK],
+            Self::Dataflash => &[dataflash::MARK],
+            Self::Bag => &rosbag2::MARKS,
+            Self::LeRobot => &[],
         }
     }
 }
 
 /// Formats whose logs are single files.
-const FILES: [RobotFormat; 2] = [RobotFormat::Ulog, RobotFormat::Dataflash];
+const FILES: [RobotFormat; 3] = [RobotFormat::Ulog, RobotFormat::Dataflash, RobotFormat::Bag];
 
 /// A log, or a file of one.
 #[derive(Debug, Clone)]
@@ -73,6 +78,14 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The file, or the files of a folder that is one bag.
+    fn files(&self) -> Result<Vec<PathBuf>> {
+        match self.format {
+            RobotFormat::Bag => rosbag2::files(&self.file.path),
+            _ => Ok(vec![self.file.path.clone()]),
+        }
+    }
+
     /// Reads what is selected, a recording at a time.
     pub(super) fn read(
         &self,
@@ -83,6 +96,7 @@ impl Source {
         match self.format {
             RobotFormat::Ulog => take(ulog::read(path, open(path)?, selection)?),
             RobotFormat::Dataflash => take(dataflash::read(path, open(path)?, selection)?),
+            RobotFormat::Bag => take(rosbag2::read_bag(path, selection)?),
             RobotFormat::LeRobot => match &self.set {
                 Some(set) => set.read(path, selection, &mut |mut raw| {
                     raw.name.insert_str(0, &self.prefix);
@@ -96,10 +110,8 @@ impl Source {
 
 /// The files that logs consist of, those that describe them last.
 pub(super) fn paths(sources: &[Source]) -> Result<Vec<PathBuf>> {
-    let mut paths: Vec<PathBuf> = sources
-        .iter()
-        .map(|source| source.file.path.clone())
-        .collect();
+    let files = sources.iter().map(Source::files);
+    let mut paths = files.collect::<Result<Vec<_>>>()?.concat();
     for set in sources.iter().filter_map(|source| source.set.as_ref()) {
         let more = set.meta()?;
         paths.extend(
@@ -129,7 +141,9 @@ pub(super) fn listed(path: &Path) -> Result<Vec<Source>> {
     if found.iter().all(|source| source.set.is_none()) {
         files::refuse_same_names(&files)?;
     }
-    files::refuse_same_bytes(&files)?;
+    let all = found.iter().map(Source::files);
+    let all = all.collect::<Result<Vec<_>>>()?.concat().into_iter();
+    files::refuse_same_bytes(&all.map(LogFile::new).collect::<Vec<_>>())?;
     Ok(found)
 }
 
@@ -153,7 +167,11 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     let mut all = data_sets(path)?;
     for format in FILES {
         let found = files::sized(path, format.endings())?.into_iter();
-        all.extend(found.map(|(file, _)| single(format, file)));
+        let mut found: Vec<LogFile> = found.map(|(file, _)| file).collect();
+        if format == RobotFormat::Bag {
+            found = whole_bags(found);
+        }
+        all.extend(found.into_iter().map(|file| single(format, file)));
     }
     let mixed = all.iter().find(|source| source.format != all[0].format);
     if let Some(other) = mixed {
@@ -164,6 +182,27 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
         });
     }
     Ok(all)
+}
+
+/// In place of the files of a bag the folder that holds them.
+fn whole_bags(files: Vec<LogFile>) -> Vec<LogFile> {
+    let mut whole: Vec<LogFile> = Vec::new();
+    for file in files {
+        let folder = file.path.parent().filter(|folder| rosbag2::is_bag(folder));
+        let Some(folder) = folder.map(Path::to_owned) else {
+            whole.push(file);
+            continue;
+        };
+        if whole.iter().all(|known| known.path != folder) {
+            let stem = folder.file_name().unwrap_or_default().to_string_lossy();
+            whole.push(LogFile {
+                stem: stem.into_owned(),
+                path: folder,
+            });
+        }
+    }
+    whole.sort_by(|a, b| (&a.stem, &a.path).cmp(&(&b.stem, &b.path)));
+    whole
 }
 
 /// The data sets that a folder is or has, by name.
@@ -214,7 +253,7 @@ fn of_content(path: &Path) -> Result<Option<RobotFormat>> {
     let file = File::open(path).map_err(|source| files::unreadable(path, source))?;
     let read = file.take(64).read_to_end(&mut start);
     read.map_err(|source| files::unreadable(path, source))?;
-    let begins = |format: &RobotFormat| format.mark().is_some_and(|mark| start.starts_with(mark));
+    let begins = |format: &RobotFormat| format.marks().iter().any(|mark| start.starts_with(mark));
     let told = FILES.into_iter().find(begins);
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     let ends = |format: &RobotFormat| {

@@ -4,15 +4,19 @@
 
 mod sqlite;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::bag::Bag;
-use super::mcap;
+use super::{mcap, stream};
 use crate::error::{Error, Result};
 use crate::series::{RawRecording, Selection};
 
 /// Endings of files of bags.
 pub(super) const ENDINGS: [&str; 2] = ["mcap", "db3"];
+
+/// What these files begin with, in the same order.
+pub(super) const MARKS: [&[u8]; 2] = [b"\x89MCAP0\r\n", b"SQLite format 3\0"];
 
 /// Whether a folder is a bag: one recording, whose files belong together.
 #[must_use]
@@ -31,29 +35,30 @@ pub fn is_bag(folder: &Path) -> bool {
 pub fn read_bag(path: &Path, selection: &Selection) -> Result<RawRecording> {
     let mut bag = Bag::new(selection);
     for file in files(path)? {
-        match kind(&file) {
-            Kind::Sqlite => sqlite::read_into(&file, &mut bag)?,
-            Kind::Mcap => mcap::read_into(&file, &mut bag)?,
+        match is_database(&file)? {
+            true => sqlite::read_into(&file, &mut bag)?,
+            false => mcap::read_into(&file, &mut bag)?,
         }
     }
     bag.finish(path)
 }
 
-enum Kind {
-    Mcap,
-    Sqlite,
-}
-
-fn kind(file: &Path) -> Kind {
+/// Whether a file is a database: by its first bytes, or where these are damaged by its ending.
+fn is_database(file: &Path) -> Result<bool> {
+    let failed = |source| Error::Read {
+        path: file.to_owned(),
+        source,
+    };
+    let mut start = Vec::new();
+    let opened = stream::open(file).map_err(failed)?;
+    opened.take(16).read_to_end(&mut start).map_err(failed)?;
+    let told = MARKS.iter().position(|mark| start.starts_with(mark));
     let ending = file.extension().unwrap_or_default();
-    match ending.eq_ignore_ascii_case("db3") {
-        true => Kind::Sqlite,
-        false => Kind::Mcap,
-    }
+    Ok(told.map_or_else(|| ending.eq_ignore_ascii_case("db3"), |kind| kind == 1))
 }
 
 /// The file itself, or the files of a folder in the order of their names.
-fn files(path: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let found = super::files::paths(path, &ENDINGS)?;
     if found.is_empty() {
         return Err(Error::NoLogs {

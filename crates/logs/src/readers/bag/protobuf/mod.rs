@@ -228,7 +228,7 @@ impl State {
                 }
             }
             (Kind::Number(number), value) => {
-                self.number(number.decode(&value)?, repeated, context, rows)
+                self.number(number.decode(&value)?, repeated, context, rows);
             }
             (Kind::Message(inner), Value::Bytes(bytes)) => {
                 let index = if repeated { self.seen } else { 0 };

@@ -49,7 +49,7 @@ impl<'a> Wire<'a> {
                 GROUP_END => {
                     groups = groups
                         .checked_sub(1)
-                        .ok_or(Bad("a group ends that never began"))?
+                        .ok_or(Bad("a group ends that never began"))?;
                 }
                 wire_type => {
                     let value = self.value(wire_type)?;
