@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::steps::Failure;
 
 /// Our crates, each allowed to depend on those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "design",
     "learn",
     "taskscout",
@@ -24,6 +24,7 @@ const ORDER: [&str; 16] = [
     "studies",
     "server",
     "python",
+    "terminal",
     "cli",
 ];
 

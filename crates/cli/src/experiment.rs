@@ -5,8 +5,8 @@ use taskscout_lab::{Experiment, MEND, QUICK, run_all, run_theory, run_truths};
 
 use crate::args::Asked;
 use crate::error::{CliError, Result};
-use crate::output::{print, show};
-use crate::progress::terminal;
+use taskscout_terminal::terminal;
+use taskscout_terminal::{print, show};
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
 pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {

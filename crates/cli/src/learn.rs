@@ -10,8 +10,8 @@ use taskscout_logs::{FactOptions, NamePattern};
 use crate::data::options::LogArgs;
 use crate::error::Result;
 use crate::named::named;
-use crate::output::{print, show, tell};
-use crate::progress::terminal;
+use taskscout_terminal::terminal;
+use taskscout_terminal::{print, show, tell};
 
 /// Options of `taskscout learn`.
 #[derive(Debug, Clone, Args)]

@@ -32,22 +32,18 @@
 //! `my-command run my.toml --strategies passive,favourite` then compares the two, with the settings of
 //! `[strategy.favourite]` in the file.
 
-// They panic where nobody reads: `output` has what to use instead.
+// They panic where nobody reads: `taskscout_terminal` has what to use instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod alive;
 mod args;
 mod data;
 mod design;
 mod error;
 mod experiment;
-mod interrupt;
 mod learn;
 mod manual;
 mod model;
 mod named;
-mod output;
-mod progress;
 mod serve;
 mod simulate;
 mod study;
@@ -72,8 +68,11 @@ pub fn main_with(registry: &Registry) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if !matches!(error, CliError::Closed) {
-                output::tell(&format!("error: {}", visible(&error.to_string())));
-                error.snippet().into_iter().for_each(output::tell);
+                taskscout_terminal::tell(&format!("error: {}", visible(&error.to_string())));
+                error
+                    .snippet()
+                    .into_iter()
+                    .for_each(taskscout_terminal::tell);
             }
             ExitCode::from(error.code())
         }
@@ -97,7 +96,10 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
             let (experiment, asked) = (Experiment::from_file(&file)?, options.asked());
             if check {
                 experiment::check(experiment, &asked, registry)?;
-                return output::print(&format!("{} is a valid experiment\n", file.display()));
+                return taskscout_terminal::print(&format!(
+                    "{} is a valid experiment\n",
+                    file.display()
+                ));
             }
             experiment::execute(experiment, &asked, registry)
         }

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 
 use crate::args::Cli;
 use crate::error::{CliError, Result};
-use crate::output::print;
+use taskscout_terminal::print;
 
 /// Writes completions for a shell to standard output.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Result<()> {

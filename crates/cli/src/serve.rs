@@ -9,7 +9,7 @@ use taskscout_lab::parts::with_networks;
 use taskscout_server::ServeOptions;
 
 use crate::error::{CliError, Result};
-use crate::output::tell;
+use taskscout_terminal::tell;
 
 /// What stands below the options.
 pub(crate) const EXAMPLES: &str = "Examples:
@@ -48,7 +48,7 @@ pub(crate) struct ServeArgs {
 
 /// Serves until Ctrl-C.
 pub(crate) fn execute(args: &ServeArgs, registry: &Registry) -> Result<()> {
-    crate::interrupt::survive_full_files();
+    taskscout_terminal::survive_full_files();
     let from_file = |path: &PathBuf| {
         std::fs::read_to_string(path).map_err(|error| {
             CliError::Input(format!(

@@ -5,9 +5,9 @@ use taskscout_logs::inspect::{inspect, inspect_raw};
 use taskscout_logs::read;
 
 use super::options::InspectOptions;
-use crate::alive::Alive;
 use crate::error::{CliError, Result};
-use crate::output::{print, show};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {

@@ -6,9 +6,9 @@ use taskscout::registry::Registry;
 use taskscout_lab::plan::{PlanFiles, Planning};
 
 use self::options::DesignOptions;
-use crate::alive::Alive;
 use crate::error::Result;
-use crate::output::{print, show, tell};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, show, tell};
 
 /// Reads, plans, and hands the plan out.
 pub(crate) fn execute(options: &DesignOptions, registry: &Registry) -> Result<()> {

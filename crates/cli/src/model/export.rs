@@ -6,8 +6,8 @@ use taskscout_models::{OnnxOptions, SavedModel};
 
 use super::options::{ExportOptions, FormatName};
 use crate::error::{CliError, Result};
-use crate::output::tell;
 use taskscout_lab::files::check_free;
+use taskscout_terminal::tell;
 
 /// Reads a model and writes it in another format.
 pub(crate) fn execute(options: &ExportOptions) -> Result<()> {

@@ -9,9 +9,9 @@ use taskscout_lab::options::comment_byte;
 use taskscout_models::SavedModel;
 
 use super::options::PredictOptions;
-use crate::alive::Alive;
 use crate::error::{CliError, Result};
-use crate::output::{print, tell};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, tell};
 
 /// Bytes of a prediction and its columns, and of the same as a document and its text.
 const PREDICTED: f64 = 100.0;

@@ -4,9 +4,9 @@ use taskscout_lab::simulate::{AskedFlights, simulate_flight_logs};
 use taskscout_worlds::flights::Programme;
 
 use super::options::{FlightsOptions, VehicleName};
-use crate::alive::Alive;
 use crate::error::Result;
-use crate::output::{print, tell};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, tell};
 
 /// Flies all flights and writes a log of each.
 pub(crate) fn execute(options: &FlightsOptions) -> Result<()> {

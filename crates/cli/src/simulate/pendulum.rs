@@ -3,9 +3,9 @@
 use taskscout_lab::simulate::{AskedPendulum, PolicyKind, simulate_pendulum};
 
 use super::options::{PendulumOptions, PolicyName};
-use crate::alive::Alive;
 use crate::error::Result;
-use crate::output::{print, tell};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, tell};
 
 /// Simulates all tasks and writes one table.
 pub(crate) fn execute(options: &PendulumOptions) -> Result<()> {

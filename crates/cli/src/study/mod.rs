@@ -19,13 +19,13 @@ use taskscout_studies::{
 
 use self::new::NewOptions;
 use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
-use crate::alive::Alive;
 use crate::error::{CliError, Result};
-use crate::output::{print, show, tell};
+use taskscout_terminal::Alive;
+use taskscout_terminal::{print, show, tell};
 
 /// Does what is asked of a study.
 pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
-    crate::interrupt::survive_full_files();
+    taskscout_terminal::survive_full_files();
     let registry = with_networks(registry)?;
     let context = Context {
         place: &args.place,

@@ -66,7 +66,7 @@ pub(super) fn sized(path: &Path, endings: &[&str]) -> Result<Vec<(LogFile, u64)>
     sized.retain(|(file, _)| {
         !SIDE_TABLES
             .iter()
-            .map(|name| beside(name))
+            .map(beside)
             .any(|table| table == file.path)
     });
     sized.sort_by(|(a, _), (b, _)| (&a.stem, &a.path).cmp(&(&b.stem, &b.path)));

@@ -14,7 +14,8 @@ use crate::interrupt;
 use crate::output::{show_bar, tell};
 
 /// The terminal as whoever hears of a run. Before and after the trials it gives a sign of life.
-pub(crate) fn terminal() -> Watcher {
+#[must_use]
+pub fn terminal() -> Watcher {
     Arc::new(Terminal {
         alive: Mutex::new(Some(Alive::start("preparing"))),
         progress: Mutex::default(),

@@ -32,7 +32,7 @@ pub(crate) fn explain() {
 
 /// From now on, a file that may not grow is an error like a full disk, which says what was kept, and not the end of the
 /// program.
-pub(crate) fn survive_full_files() {
+pub fn survive_full_files() {
     let seen = std::sync::Arc::default();
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen);
 }

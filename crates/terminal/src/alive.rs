@@ -14,14 +14,16 @@ const SOON: Duration = Duration::from_secs(2);
 pub(crate) const QUIET: Duration = Duration::from_secs(15);
 
 /// A sign of life on standard error for what takes more than a moment; gone when dropped.
-pub(crate) struct Alive {
+#[derive(Debug)]
+#[must_use]
+pub struct Alive {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Alive {
     /// Starts to watch the clock.
-    pub(crate) fn start(what: &'static str) -> Self {
+    pub fn start(what: &'static str) -> Self {
         let (stop, stopped) = channel();
         Self {
             stop: Some(stop),

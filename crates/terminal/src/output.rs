@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use taskscout_io::tables::visible_lines;
 
-use crate::error::{CliError, Result};
+use taskscout_lab::{LabError, Result};
 
 /// The bar on the terminal, if there is one: what else is written there must not break it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -26,22 +26,28 @@ fn without_bar(write: impl FnOnce()) {
 }
 
 /// Prints to standard output.
-pub(crate) fn print(text: &str) -> Result<()> {
+///
+/// # Errors
+/// If nobody reads it, or the disk is full.
+pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::BrokenPipe => CliError::Closed,
-        _ => CliError::Failure(format!("cannot write to standard output: {error}")),
+        std::io::ErrorKind::BrokenPipe => LabError::Closed,
+        _ => LabError::Failure(format!("cannot write to standard output: {error}")),
     })
 }
 
 /// Prints what people read to standard output: whatever names hold, nothing acts on the terminal.
-pub(crate) fn show(text: &str) -> Result<()> {
+///
+/// # Errors
+/// As [`print`].
+pub fn show(text: &str) -> Result<()> {
     print(&visible_lines(text))
 }
 
 /// Tells the user beside results, on standard error; where nobody listens, work goes on.
-pub(crate) fn tell(line: &str) {
+pub fn tell(line: &str) {
     // In one piece, so that lines of several threads stay whole.
     let line = format!("{}\n", visible_lines(line));
     without_bar(|| {
