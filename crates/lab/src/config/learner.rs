@@ -92,7 +92,7 @@ pub(crate) struct OracleSettings {
 }
 
 /// Tasks of the list that stands for a continuous space, if nobody says otherwise.
-const LISTED: usize = 2000;
+const LISTED: usize = 500;
 /// Most of them.
 const MOST_LISTED: usize = 1_000_000;
 
