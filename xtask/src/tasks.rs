@@ -150,7 +150,7 @@ mod tests {
     fn a_far_word_gets_the_whole_list() {
         let message = parsed("deploy").unwrap_err();
         assert!(
-            message.contains("the tasks are test, test-burn, wheel, bench"),
+            message.contains("the tasks are test, test-burn, browser, wheel, bench"),
             "{message}"
         );
     }

@@ -1,6 +1,10 @@
 //! A study in a file, a server on it, and a client that sends exactly what it is told.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail like tests"
+)]
 #![allow(dead_code, reason = "every test uses some of it")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
