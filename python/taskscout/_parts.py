@@ -67,7 +67,7 @@ class TaskSpace(ABC):
     ...         angle, radius = rng.uniform(0, 2 * np.pi, n), np.sqrt(rng.uniform(size=n))
     ...         return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     ...     def contains(self, task):
-    ...         return task @ task <= 1.0
+    ...         return bool(task @ task <= 1.0)
     >>> Disc().contains(np.array([1.0, 1.0]))
     False
     """

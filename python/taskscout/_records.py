@@ -40,7 +40,8 @@ class Plan(Sequence[Item]):
     """What to measure next, in order; shows itself as a table in notebooks.
 
     >>> import taskscout as ts
-    >>> plan = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"]).ask(10)
+    >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), inputs=["speed"], outputs=["drag"], targets=["mine"])
+    >>> plan = study.ask(10)
     >>> plan.budget, plan.round, plan[0].stage
     (10, 0, 'warm-up')
     """

@@ -74,7 +74,7 @@ class Candidates:
 
     >>> import taskscout as ts
     >>> table = ts.Candidates({"name": ["calm", "breeze"], "wind": [0.0, 4.2]})
-    >>> ts.create_study(space=table, inputs=["speed"], outputs=["drag"]).parameters
+    >>> ts.create_study(space=table, inputs=["speed"], outputs=["drag"], targets=["mine"]).parameters
     ['wind']
     """
 

@@ -49,7 +49,7 @@ class Study:
     >>> bool(abs(study.model("tomorrow").predict([[1.0]])[0] - 3.0) < 0.2)
     True
     >>> [event.kind for event in study.history()][:3]
-    ['created', 'target told', 'planned']
+    ['created', 'scaled', 'target-told']
     """
 
     def __init__(
@@ -424,7 +424,7 @@ def load_study(
 
     >>> import tempfile, taskscout as ts
     >>> place = tempfile.mkdtemp() + "/tunnel.db"
-    >>> columns = {"inputs": ["speed"], "outputs": ["drag"]}
+    >>> columns = {"inputs": ["speed"], "outputs": ["drag"], "targets": ["mine"]}
     >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), **columns, name="tunnel", storage=place)
     >>> ts.load_study("tunnel", place).status().rounds
     0
@@ -445,7 +445,7 @@ def list_studies(storage: Storage) -> list[str]:
 
     >>> import tempfile, taskscout as ts
     >>> place = tempfile.mkdtemp() + "/tunnel.db"
-    >>> columns = {"inputs": ["speed"], "outputs": ["drag"]}
+    >>> columns = {"inputs": ["speed"], "outputs": ["drag"], "targets": ["mine"]}
     >>> study = ts.create_study(space=ts.Box(wind=(-5, 5)), **columns, name="tunnel", storage=place)
     >>> ts.list_studies(place)
     ['tunnel']

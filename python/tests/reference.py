@@ -80,6 +80,7 @@ TAIL = """
 - Arrays of float64 in C order are not copied by `Statistics.update`; others are converted first.
 - A study with a storage can be pickled: it is opened again where it is unpickled. Models, statistics and estimators can
   be pickled too.
+- Wheels are for Pythons with the interpreter's lock, from 3.11 on. On free-threaded Pythons the package was not tried.
 - `Study.run` gives `collect` the seeds that the command's workers give to programs.
 """
 

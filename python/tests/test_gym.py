@@ -92,6 +92,7 @@ def test_a_study_finds_the_acceleration_of_an_unknown_pendulum() -> None:
             outputs=outputs,
             targets=["found"],
             input_features="affine",
+            task_features="affine",
         )
         study.tell_target("found", *rows({"g": 12.0, "m": 1.5}, 20, 1))
         study.run(rows, budget=300, rounds=2, executor=executor)

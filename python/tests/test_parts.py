@@ -235,7 +235,9 @@ def test_a_strategy_of_ones_own() -> None:
     assert first.warming_up
     assert last.need is not None
     assert last.task_map is not None
-    assert last.task_map.shape[::2] == (1, 3)
+    # A constant, both parameters, and what is chosen beside them.
+    assert last.task_map.shape[2] in (3, 6, 10)
+    assert len(last.task_map) == 1
     assert last.rows[0] == ({"wind": 0.0, "payload": 1.0}, 40)
     items = study.items()
     assert [item["n"] for item in items[:2]] == [20, 41]

@@ -162,7 +162,7 @@ def test_forecasts_and_models_are_saved(study: ts.Study, tmp_path: Path) -> None
     assert [point.budget for point in points] == [100, 400]
     assert forecast.now["tomorrow"].low <= forecast.now["tomorrow"].mean <= forecast.now["tomorrow"].high
     assert forecast.sentence in str(forecast)
-    svg = forecast._repr_svg_()
+    svg = forecast.figure().svg
     assert svg is not None
     assert svg.startswith("<svg")
     model = study.model()

@@ -133,8 +133,8 @@ impl TrialRunner {
             std::fs::create_dir_all(folder.join(parent)).map_err(unusable)?;
         }
         let models: Option<Vec<_>> = self.save_models.then(|| {
-            let path = |stem| folder.join(model_file(stem));
-            trial.model_stems().into_iter().map(path).collect()
+            let path = |stem: &String| folder.join(model_file(stem));
+            trial.model_stems().iter().map(path).collect()
         });
         let collected = folder.join(COLLECTED);
         let record = trial::run(

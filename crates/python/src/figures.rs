@@ -29,13 +29,12 @@ pub(crate) fn draw(py: Python<'_>, kind: &str, figure: &str, name: &str) -> PyRe
     svg.map_err(raised)
 }
 
+/// Summary and table as JSON, figures by name, and a page.
+type Summed = (String, Vec<(String, String)>, String);
+
 /// Sums up result rows, written as `results.csv` is: summary and table as JSON, a figure for each target, and a page.
 #[pyfunction]
-pub(crate) fn summarise(
-    py: Python<'_>,
-    rows: &str,
-    settings: &str,
-) -> PyResult<(String, Vec<(String, String)>, String)> {
+pub(crate) fn summarise(py: Python<'_>, rows: &str, settings: &str) -> PyResult<Summed> {
     let said: Result<_> = detached(py, || {
         let failed = |error: taskscout_report::Error| Error::Input(error.to_string());
         let rows = read_csv(rows.as_bytes(), "the rows").map_err(failed)?;

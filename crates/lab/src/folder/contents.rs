@@ -25,7 +25,7 @@ pub(crate) fn trial_files(
         names.push(format!("{TRIALS}/{stem}.json"));
     }
     if save_models {
-        names.extend(trial.model_stems().into_iter().map(model_file));
+        names.extend(trial.model_stems().iter().map(|stem| model_file(stem)));
     }
     for journal in journals {
         names.push(format!("{COLLECTED}/{journal}"));
@@ -55,6 +55,6 @@ pub(crate) fn record_files(record: &TrialRecord) -> Result<Vec<(String, Vec<u8>)
 }
 
 /// Where a model is saved, by name in the folder.
-pub(crate) fn model_file(stem: String) -> String {
+pub(crate) fn model_file(stem: &str) -> String {
     format!("{MODELS}/{stem}.safetensors")
 }

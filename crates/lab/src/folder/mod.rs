@@ -299,8 +299,8 @@ impl RunFolder {
 
     /// Where the models of a trial are saved, one for each of its targets.
     pub(crate) fn model_paths(&self, trial: &Trial) -> Vec<PathBuf> {
-        let path = |stem| self.path.join(model_file(stem));
-        trial.model_stems().into_iter().map(path).collect()
+        let path = |stem: &String| self.path.join(model_file(stem));
+        trial.model_stems().iter().map(path).collect()
     }
 
     /// Lists the files of a trial that is about to run; the world says which journals it keeps.
