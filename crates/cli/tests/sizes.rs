@@ -120,7 +120,7 @@ fn limits_of_the_process_count() {
         (
             2_000_000,
             "run small.toml --jobs 2 --out out",
-            ["of memory", "5000 features"],
+            ["of memory", "5000 "],
         ),
         (
             1_000_000,
@@ -164,6 +164,13 @@ fn preparing_a_run_stays_within_the_limits() {
         "run small.toml --jobs 2 --n-target 1000000 --out out",
     );
     refused(&output, &["of memory", "1000000 target samples"]);
+    // Designs too, whose products of matrices take addresses of their own.
+    scratch.file("hot.toml", "space = { kind = \"one-hot\", size = 2000 }\n");
+    let output = scratch.limited(1_000_000, "design --space hot.toml --budget 20000");
+    refused(&output, &["GB of memory", "--memory"]);
+    scratch.file("hot.toml", "space = { kind = \"one-hot\", size = 20 }\n");
+    let output = scratch.limited(1_000_000, "design --space hot.toml --budget 200");
+    assert!(output.status.success(), "{}", common::stderr(&output));
 }
 
 /// A study that does not say which features it uses has those that its parameters allow.
@@ -176,4 +183,20 @@ fn studies_of_many_parameters_begin_and_plan() {
     ));
     let plan = stdout(&scratch.taskscout("study ask --budget 500"));
     assert!(plan.contains("p119"), "{plan}");
+}
+
+/// A study whose plans or models fit nowhere is refused before it is begun.
+#[test]
+fn studies_that_fit_nowhere_are_not_begun() {
+    let scratch = Scratch::new();
+    let columns: Vec<String> = (0..90_000).map(|i| format!("c{i}")).collect();
+    let row = vec!["1"; columns.len()].join(",");
+    let other = vec!["2"; columns.len()].join(",");
+    let table = format!("{}\n{row}\n{other}\n", columns.join(","));
+    scratch.file("wide.csv", &table);
+    scratch.refused(
+        "study new --candidates wide.csv --inputs a,b --outputs y --target t",
+        &["of memory", "task features", "fewer parameters"],
+    );
+    assert!(!scratch.path("studies.db").exists());
 }

@@ -12,6 +12,10 @@ const WORTH_TELLING: f64 = 2.0 * GIGABYTE;
 /// The most that is tried where nobody can say how much there is.
 const MOST: f64 = 64.0 * GIGABYTE;
 const GIGABYTE: f64 = 1e9;
+/// What is tried under any limit on addresses: small matrices need no workspace.
+const ALWAYS_TRIED: f64 = 64e6;
+/// The last cache of a machine that does not say how large it is.
+const USUAL_CACHE: f64 = 32e6;
 
 /// What a command will need, part by part.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,14 +101,15 @@ fn size(bytes: f64) -> String {
 
 /// Bytes that can still be had: of the machine, of the group of processes that this one belongs to, and
 /// under the limit of its own, whichever is least. None where nobody can say.
-fn available() -> Option<f64> {
+pub(crate) fn available() -> Option<f64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").and_then(|text| kilobytes(&text, "MemAvailable:"));
     let own = read("/proc/self/limits")
         .zip(read("/proc/self/status"))
         .and_then(|(limits, status)| {
             let used = kilobytes(&status, "VmSize:")?;
-            Some((address_space(&limits)? - used).max(0.0))
+            let left = address_space(&limits)? - used - workspaces();
+            Some(left.max(ALWAYS_TRIED))
         });
     let group = read("/proc/self/cgroup").and_then(|text| {
         let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -114,6 +119,25 @@ fn available() -> Option<f64> {
         Some((most - used).max(0.0))
     });
     [machine, own, group].into_iter().flatten().reduce(f64::min)
+}
+
+/// Addresses that products of large matrices take, whether they are used or not: twice the last cache, on every thread.
+fn workspaces() -> f64 {
+    let file = "/sys/devices/system/cpu/cpu0/cache/index3/size";
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let cache = cache_size(&text).unwrap_or(USUAL_CACHE);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    2.0 * cache * (threads + 1) as f64
+}
+
+/// A size such as `266240K` in bytes.
+fn cache_size(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let units = [("K", 1024.0), ("M", 1024.0 * 1024.0), ("", 1.0)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|(end, unit)| Some((text.strip_suffix(end)?, unit)))?;
+    Some(number.parse::<f64>().ok()? * unit)
 }
 
 /// A line such as `MemAvailable:   123 kB` in bytes.
@@ -169,5 +193,9 @@ mod tests {
             address_space("Max address space   unlimited  unlimited bytes"),
             None
         );
+        assert_eq!(cache_size("266240K\n"), Some(266_240.0 * 1024.0));
+        assert_eq!(cache_size("32M"), Some(32.0 * 1024.0 * 1024.0));
+        assert_eq!(cache_size("4096"), Some(4096.0));
+        assert_eq!(cache_size("large"), None);
     }
 }

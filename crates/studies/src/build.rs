@@ -8,6 +8,7 @@ use taskscout::strategy::{Exploit, Explore, Strategy, StrategyConfig, StrategyKi
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::{JointRidge, PaperTrainer, PartialPooling};
+use taskscout_lab::memory::{NUMBER, Need};
 use taskscout_lab::parts;
 
 use crate::asking::check_forbidden;
@@ -25,6 +26,26 @@ use crate::stored::StoredStudy;
 const QUADRATIC_INPUTS: usize = 12;
 /// Most features of a task that are chosen unasked.
 const MOST_TASK_FEATURES: usize = 60;
+
+/// Square matrices of task features that a plan has at once, and of input features that training has.
+const PLAN_MATRICES: f64 = 8.0;
+const TRAINING_MATRICES: f64 = 16.0;
+
+/// Refuses a study whose plans or models would not fit into memory, before it is begun.
+fn check_memory(task_features: usize, input_features: usize) -> Result<()> {
+    let mut need = Need::default();
+    let square = |features: usize| NUMBER * (features as f64).powi(2);
+    need.add(
+        format!("plans over {task_features} task features"),
+        PLAN_MATRICES * square(task_features),
+    );
+    need.add(
+        format!("models of {input_features} input features"),
+        TRAINING_MATRICES * square(input_features),
+    );
+    need.check("name fewer parameters or inputs, or features that are fewer")?;
+    Ok(())
+}
 
 impl Settings {
     /// The study, without data, and what its columns are.
@@ -67,6 +88,7 @@ impl Settings {
         };
         definition.validate()?;
         let input_features = self.input_features(definition.inputs.len(), registry)?;
+        check_memory(tasks.features.dim(), input_features.dim())?;
         let target = |target: &TargetSettings| target.build(&tasks.space, &tasks.features);
         let targets = self.targets.iter().map(target).collect::<Result<_>>()?;
         let (kind, own_strategy) = self.strategy(registry)?;

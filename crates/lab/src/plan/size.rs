@@ -8,6 +8,7 @@ use super::options::PlanOptions;
 use super::source::{Source, Tasks};
 use super::wanted::Asked;
 use crate::error::{LabError, Result};
+use crate::memory::available;
 
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;
@@ -114,14 +115,4 @@ fn is_separate(source: &Source, asked: &Asked, options: &PlanOptions) -> bool {
                 .chunks_exact(source.columns.len().max(1))
                 .all(|row| row.iter().filter(|x| **x != 0.0).count() <= 1),
         }
-}
-
-/// Memory that is free on this machine, where it says so.
-fn available() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text
-        .lines()
-        .find(|line| line.starts_with("MemAvailable:"))?;
-    let kilobytes: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-    Some(1024.0 * kilobytes)
 }
