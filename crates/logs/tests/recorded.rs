@@ -35,13 +35,12 @@ fn flight(number: usize, vehicle: &str, wind: Option<f64>, rows: usize) -> Recor
             mean_m_s,
             gust_m_s: 0.0,
         }),
-        time: None,
         outputs: vec!["x".into(), "z".into()],
         x: x.collect(),
         y: (0..rows)
             .flat_map(|row| [label(row), label(row) + 0.5])
             .collect(),
-        skipped: Vec::new(),
+        ..Recording::default()
     }
 }
 
@@ -57,7 +56,7 @@ fn logs() -> Logs {
             flight(5, "lost", Some(1.0), 10),
             flight(6, "lost", None, 10),
         ],
-        warnings: Vec::new(),
+        ..Logs::default()
     }
 }
 
