@@ -78,8 +78,7 @@ def scikit_learn(flights, flight, axis, seeds, n):
     """Mean squared errors of the six, in the mean over seeds."""
     vehicle, _, _, condition = flight.split("_")
     others = [name for name in flights if name != flight and name.startswith(f"{vehicle}_")]
-    parts = [(with_wind(x[: int(TRAIN * len(x))], wind(name.split("_")[3])), y[: int(TRAIN * len(x)), axis])
-             for name in others for x, y in [flights[name]]]
+    parts = [(with_wind(x, wind(name.split("_")[3])), y[:, axis]) for name in others for x, y in [flights[name]]]
     inputs, force = (np.concatenate(part) for part in zip(*parts))
     x, y = flights[flight]
     split, speed = int(TRAIN * len(x)), wind(condition)

@@ -4,7 +4,7 @@ use taskscout::data::{Columns, Samples, Stage, TaskData};
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive, uniform};
 use taskscout::task::{Task, TaskId};
-use taskscout::train::PartialPooling;
+use taskscout::train::{FeatureSet, PartialPooling};
 use taskscout_io::tables::visible;
 use taskscout_logs::{Facts, Logs, Recording, TaskTerms, gather, read};
 
@@ -16,6 +16,8 @@ use crate::watch::Watcher;
 
 /// Rows whose features are in memory at the same time.
 const BATCH: usize = 4096;
+/// Unknowns of a family up to which all features together are a set of their own: its equations take the cube of them.
+const LARGEST: usize = 1500;
 /// Fewest rows of a recording that is learnt from.
 const FEWEST: usize = 2;
 /// The label whose levels have inputs of their own scale, where there is one.
@@ -78,7 +80,7 @@ impl Prepared {
         }
         let (learning, test) = split(&logs.recordings[target], options)?;
         let features = Features::new(options.phi, logs.inputs.len())?;
-        let pooling = PartialPooling {
+        let mut pooling = PartialPooling {
             effective_rows: options.effective_rows,
             ..features.pooled.clone()
         };
@@ -87,6 +89,12 @@ impl Prepared {
             .map(|at| &logs.recordings[at].facts)
             .collect();
         let terms = TaskTerms::of(&used);
+        if !pooling.sets.is_empty() && terms.len() * features.map.dim() <= LARGEST {
+            pooling.sets.push(FeatureSet {
+                name: "all features".into(),
+                groups: (0..pooling.groups.len()).collect(),
+            });
+        }
         let task_features = logs
             .recordings
             .iter()
