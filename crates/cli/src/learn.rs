@@ -92,7 +92,7 @@ pub(crate) fn execute(args: &LearnArgs) -> Result<()> {
         .transpose()?;
     let asked = args.clone();
     let options = LearnOptions {
-        read: args.logs.options().read_options(),
+        read: args.logs.options().read_options_for(&args.data)?,
         facts: FactOptions {
             name_pattern: asked.name_pattern,
             tasks: asked.tasks,

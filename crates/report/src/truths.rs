@@ -164,7 +164,10 @@ mod tests {
     fn one_truth_is_the_plain_ratio_and_units_do_not_matter() {
         let one = truth(100, 8.0, 0.6);
         let plain = budget_ratio(&one, "aware", Judged::Shared).unwrap();
-        close(over(&[one.clone()]).mean.unwrap(), plain.mean.unwrap());
+        close(
+            over(std::slice::from_ref(&one)).mean.unwrap(),
+            plain.mean.unwrap(),
+        );
         let both = over(&[one, truth(7000, 0.01, 0.6)]);
         close(both.mean.unwrap(), plain.mean.unwrap());
     }

@@ -47,7 +47,7 @@ pub(crate) enum Command {
         #[arg(long)]
         check: bool,
         #[command(flatten)]
-        options: AnyArgs,
+        options: Box<AnyArgs>,
     },
     /// Run a measurement campaign: what to measure next, what came back, the model
     #[command(long_about = study_words::ABOUT, after_long_help = study_words::EXAMPLES)]

@@ -49,6 +49,7 @@ struct Database {
 }
 
 /// What SQLite says, as the end of a sentence.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn damaged(error: rusqlite::Error) -> Problem {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     match error.sqlite_error_code() {
