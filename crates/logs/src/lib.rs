@@ -33,6 +33,7 @@ mod expression;
 mod facts;
 mod find;
 mod flight_name;
+mod gather;
 pub mod inspect;
 pub mod join;
 mod readers;
@@ -46,8 +47,9 @@ mod wind;
 
 pub use error::{Error, Result};
 pub use expression::{Expression, ExpressionError, split_expressions};
-pub use facts::{FactOptions, Facts, Known, NamePattern, Parameter, gather};
+pub use facts::{Facts, Known, NamePattern, Parameter};
 pub use flight_name::FlightName;
+pub use gather::{FactOptions, gather};
 #[doc(inline)]
 pub use inspect::inspect;
 pub use readers::{

@@ -1,7 +1,7 @@
 //! One model for one's own logs: which recordings help a target, why, and what would help next.
 //!
 //! [`learn`] reads a folder of recordings with their labels and parameters, pools all of them for one target, and hands back one
-//! [`SavedModel`](taskscout_models::SavedModel) of all outputs with a [`LearnSummary`]: what each recording added, what was left out, the error on rows of
+//! [`SavedModel`] of all outputs with a [`LearnSummary`]: what each recording added, what was left out, the error on rows of
 //! the target that the model had not seen, what more rows would bring, and which conditions that nobody recorded to record next.
 //!
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! A label is a vehicle, a controller, an operator, a surface. A parameter is a wind, a mass, a temperature: known exactly,
 //! within a range, or not at all. They come from the names of recordings by a [`NamePattern`], from columns or metadata that
-//! do not change in a recording, and from a table beside the logs ([`FactOptions`]).
+//! do not change in a recording, and from a table beside the logs ([`FactOptions`](crate::FactOptions)).
 //!
 //! ```
 //! use taskscout_logs::{Known, NamePattern, Parameter};
@@ -16,16 +16,12 @@
 //! # Ok::<(), taskscout_logs::Error>(())
 //! ```
 
-mod gather;
 mod pattern;
-mod side_table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::gather::SIDE_TABLES;
-pub use self::gather::{FactOptions, gather};
 pub use self::pattern::NamePattern;
 
 /// What is known of a recording beside its rows.

@@ -7,7 +7,9 @@ use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::facts::SIDE_TABLES;
+
+/// Names of the table beside the logs, which says what is known of them.
+pub(crate) const SIDE_TABLES: [&str; 2] = ["tasks.csv", "tasks.tsv"];
 
 /// A file of a log.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,6 +15,7 @@ mod ulog;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::files::SIDE_TABLES;
 use crate::error::Result;
 use crate::recording::Logs;
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use taskscout_io::tables::{Table, edit_distance, visible};
 
-use super::{Facts, Known, Parameter, name_and_unit};
 use crate::error::{Error, Result};
+use crate::facts::{Facts, Known, Parameter, name_and_unit};
 use crate::recording::Logs;
 
 /// What a table says, by the names of recordings.

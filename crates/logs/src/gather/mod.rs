@@ -1,18 +1,17 @@
 //! Labels and parameters of recordings, from all places that say something of them.
 
+mod side_table;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use taskscout_io::tables::{self as tables, Table, nearest_name, visible};
 
-use super::side_table::SideTable;
-use super::{Facts, Known, NamePattern, Parameter, name_and_unit, names};
+use self::side_table::SideTable;
 use crate::error::{Error, Result};
-use crate::readers::{Format, ReadOptions, files};
+use crate::facts::{Facts, Known, NamePattern, Parameter, name_and_unit, names};
+use crate::readers::{Format, ReadOptions, SIDE_TABLES, files};
 use crate::recording::Logs;
-
-/// Names of the table beside the logs.
-pub(crate) const SIDE_TABLES: [&str; 2] = ["tasks.csv", "tasks.tsv"];
 
 /// Where labels and parameters come from.
 #[derive(Debug, Clone, PartialEq, Default)]
