@@ -41,7 +41,7 @@ pub fn print(text: &str) -> Result<()> {
 /// Prints what people read to standard output: whatever names hold, nothing acts on the terminal.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn show(text: &str) -> Result<()> {
     print(&visible_lines(text))
 }
