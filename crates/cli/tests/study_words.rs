@@ -39,11 +39,13 @@ fn a_new_study_says_which_columns_became_parameters() {
     );
     let status = scratch.text_of("study status --study b");
     assert!(
-        status.contains("tasks      3 features of centred and scaled values"),
+        status.contains(
+            "tasks      polynomials of 3 or 6 or 10 features, chosen by what was measured"
+        ),
         "{status}"
     );
     assert!(
-        status.contains("inputs     10 features: polynomials"),
+        status.contains("inputs     polynomials of 4 or 10 features, chosen by what was measured"),
         "{status}"
     );
 }

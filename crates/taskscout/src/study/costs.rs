@@ -170,22 +170,28 @@ impl Round<'_> {
         let collection = &self.study.config.collection;
         let (rows, dim) = self.embeddings(part);
         let need = self.need(part.stage, &rows, dim)?;
+        let reachable = within(&span(&rows, dim)?, &need);
         let mut candidates = Candidates::new(dim, rows)?;
         if !collection.task_costs.is_empty() {
             candidates = candidates.with_costs(self.relative_costs(part))?;
         }
         let given = self.given.as_ref().filter(|_| self.knowledge.is_some());
         let given = given.map(|given| given * faer::Scale(1.0 / collection.episode as f64));
-        let campaign = Campaign {
-            given: given.as_ref().map(Mat::as_ref),
-            switch_cost: collection.switch_cost / collection.unit(),
-            max_tasks: (cap < usize::MAX).then_some(cap),
-            min_samples: collection.smallest_units(),
-            capacities: Some(capacities),
-            ..Campaign::new(Criterion::Trace, Need::Moment(need.as_ref()), budget)
+        let plan = |need: &Mat<f64>| {
+            let campaign = Campaign {
+                given: given.as_ref().map(Mat::as_ref),
+                switch_cost: collection.switch_cost / collection.unit(),
+                max_tasks: (cap < usize::MAX).then_some(cap),
+                min_samples: collection.smallest_units(),
+                capacities: Some(capacities),
+                ..Campaign::new(Criterion::Trace, Need::Moment(need.as_ref()), budget)
+            };
+            campaign.plan(&candidates)
         };
+        // Of a need that is partly out of reach, what the tasks can teach.
+        let planned = plan(&need).or_else(|_| plan(&reachable))?;
         let mut units = vec![0; part.items.len()];
-        for task in campaign.plan(&candidates)?.tasks {
+        for task in planned.tasks {
             if let Some(row) = task.atom.row {
                 units[row] += task.n;
             }
@@ -233,11 +239,7 @@ impl Round<'_> {
         {
             return Ok(known.need.clone());
         }
-        let rows = faer::MatRef::from_column_major_slice(rows, dim, rows.len() / dim);
-        let svd = linalg::svd(rows, "the tasks of a plan")?;
-        let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
-        let basis = svd.u.as_ref().subcols(0, rank);
-        Ok(linalg::product(basis, basis.transpose()))
+        span(rows, dim)
     }
 
     /// As many of the heaviest tasks as the budget pays, with shares as the strategy gave them.
@@ -287,6 +289,20 @@ impl Round<'_> {
         order.iter().zip(more).for_each(|(&row, n)| units[row] += n);
         Ok(units)
     }
+}
+
+/// The projection onto what tasks can teach, whose embeddings follow each other.
+fn span(embeddings: &[f64], dim: usize) -> Result<Mat<f64>> {
+    let rows = faer::MatRef::from_column_major_slice(embeddings, dim, embeddings.len() / dim);
+    let svd = linalg::svd(rows, "the tasks of a plan")?;
+    let rank = svd.s.iter().filter(|&&s| s > 1e-9 * svd.s[0]).count();
+    let basis = svd.u.as_ref().subcols(0, rank);
+    Ok(linalg::product(basis, basis.transpose()))
+}
+
+/// The part of a need that lies within a projection.
+fn within(projection: &Mat<f64>, need: &Mat<f64>) -> Mat<f64> {
+    projection * need * projection
 }
 
 /// The items of each stage, in the order of the stages.

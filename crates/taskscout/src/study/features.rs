@@ -14,6 +14,9 @@ use crate::train::{JointRidge, StackedPredictor, TrainContext};
 /// Unknowns of a full map from task features to input features above which no score is computed.
 const MOST_UNKNOWNS: usize = 4_000;
 
+/// What more features have to gain in log density over fewer ones: odds of twenty to one.
+const CLEARLY_BETTER: f64 = 3.0;
+
 /// The part of an error on held-out rows that is clearly less than it.
 const CLEARLY_LESS: f64 = 0.6;
 
@@ -92,8 +95,8 @@ impl Study {
 
     /// A copy in the features of tasks and of inputs that predict best; where only one of each is given it is that one,
     /// and where none are given the study's own. Features of tasks are those of the best score
-    /// ([`Study::feature_score`]), and so are those of inputs, unless others clearly err less on rows of the targets
-    /// that they had not seen. Maps that do not fit are left out:
+    /// ([`Study::feature_score`]), where more features have to be clearly better than fewer, and so are those of inputs,
+    /// unless others clearly err less on rows of the targets that they had not seen. Maps that do not fit are left out:
     /// features of tasks where a target is a distribution, features that are fewer than `k`.
     ///
     /// # Errors
@@ -126,12 +129,17 @@ impl Study {
             let inputs =
                 |known: &(Self, f64)| known.0.config.input_features == copy.config.input_features;
             match best.iter_mut().find(|known| inputs(known)) {
-                Some(known) if score > known.1 => *known = (copy, score),
+                Some(known)
+                    if score > known.1 + margin(task_features(&copy), task_features(&known.0)) =>
+                {
+                    *known = (copy, score);
+                }
                 Some(_) => {}
                 None => best.push((copy, score)),
             }
         }
         best.sort_by(|a, b| b.1.total_cmp(&a.1));
+        fewest_first(&mut best);
         // The sources outnumber the target by far, and may ask for more than its few rows can bear.
         let errors: Vec<Option<f64>> = match best.len() {
             0 | 1 => vec![None; best.len()],
@@ -195,6 +203,31 @@ impl Study {
         JointRidge::default()
             .predictive_score(&self.data, &context)
             .map(Some)
+    }
+}
+
+/// Puts the copy with the fewest features of inputs first, of those that are not clearly worse than the best.
+fn fewest_first(best: &mut [(Study, f64)]) {
+    let most = best.first().map_or(0.0, |first| first.1);
+    let fewest = (0..best.len())
+        .filter(|index| best[*index].1 > most - CLEARLY_BETTER)
+        .min_by_key(|index| best[*index].0.config.input_features.dim());
+    if let Some(fewest) = fewest {
+        best[..=fewest].rotate_right(1);
+    }
+}
+
+/// How many features of tasks a study has.
+fn task_features(study: &Study) -> usize {
+    study.config.task_features.dim()
+}
+
+/// By how much so many features have to do better than others: more have to be worth it.
+fn margin(features: usize, others: usize) -> f64 {
+    match features.cmp(&others) {
+        std::cmp::Ordering::Greater => CLEARLY_BETTER,
+        std::cmp::Ordering::Equal => 0.0,
+        std::cmp::Ordering::Less => -CLEARLY_BETTER,
     }
 }
 

@@ -158,8 +158,10 @@ pub(super) fn sources(path: &Path) -> Result<Vec<Source>> {
     };
     if !about.is_dir() {
         let file = LogFile::new(path.to_owned());
-        let format = of_content(path)?;
+        // A pipe or a device is no log, and looking into it may take for ever.
+        let format = about.is_file().then(|| of_content(path)).transpose()?;
         return Ok(format
+            .flatten()
             .map(|format| single(format, file))
             .into_iter()
             .collect());
