@@ -73,20 +73,21 @@ impl Settings {
             .unit
             .clone()
             .or_else(|| self.tasks.cost.clone());
-        let definition = Definition {
+        let mut definition = Definition {
             parameters: tasks.parameters.clone(),
             inputs,
             outputs,
             scaling: self.rows.scaling,
             cost_unit: unit,
             capacities: tasks.capacities.clone(),
-            feature_choices: FeatureChoices {
-                tasks: self.task_choices(&tasks)?,
-                inputs: self.input_choices()?,
-            },
+            feature_choices: FeatureChoices::default(),
             target_rows: self.collection.priced_target_rows()?,
         };
         definition.validate()?;
+        definition.feature_choices = FeatureChoices {
+            tasks: self.task_choices(&tasks)?,
+            inputs: self.input_choices()?,
+        };
         let input_features = self.input_features(definition.inputs.len(), registry)?;
         check_memory(tasks.features.dim(), input_features.dim())?;
         let target = |target: &TargetSettings| target.build(&tasks.space, &tasks.features);

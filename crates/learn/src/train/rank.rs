@@ -13,6 +13,9 @@ use crate::regression::BilinearProblem;
 
 /// Sweeps of a trial fit: enough to tell ranks apart.
 const TRIAL_SWEEPS: usize = 8;
+/// What one more direction has to gain in log density: odds of twenty to one. The largest direction of noise alone gains
+/// about as much as its parameters cost.
+const CLEARLY_BETTER: f64 = 3.0;
 /// Ranks in a row without a better score that end the search.
 const PATIENCE: usize = 2;
 
@@ -34,7 +37,7 @@ pub(crate) fn choose(
     let (mut best, mut best_score) = (0, f64::NEG_INFINITY);
     for k in 1..=limit {
         let score = score(oracle, problem, start, k)?;
-        if score > best_score {
+        if score > best_score + CLEARLY_BETTER {
             (best, best_score) = (k, score);
         } else if k >= best + PATIENCE {
             break;
