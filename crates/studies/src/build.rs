@@ -54,18 +54,8 @@ impl Settings {
     /// The first setting that does not fit.
     pub fn build(&self, registry: &Registry) -> Result<(Definition, Study)> {
         let tasks = self.source_tasks(registry)?;
-        let inputs: Vec<Column> = self
-            .rows
-            .inputs
-            .iter()
-            .map(ColumnSettings::column)
-            .collect();
-        let outputs: Vec<Column> = self
-            .rows
-            .outputs
-            .iter()
-            .map(ColumnSettings::column)
-            .collect();
+        let columns = |all: &[ColumnSettings]| all.iter().map(ColumnSettings::column).collect();
+        let (inputs, outputs) = (columns(&self.rows.inputs), columns(&self.rows.outputs));
         let collection = self.collection.over(tasks.costs.clone());
         check_forbidden(&tasks.space, &collection)?;
         let unit = self
