@@ -25,7 +25,7 @@
 //! assert_eq!(speed.evaluate(&log)?[0].values[0], 5.0);
 //!
 //! let refusal = "norm(body.w)".parse::<Expression>()?.evaluate(&log).unwrap_err();
-//! assert_eq!(refusal.to_string(), "in `norm(body.w)`, character 6: `body` has no column `w` (did you mean `v`?): its columns are `v[0]` and `v[1]`");
+//! assert_eq!(refusal.to_string(), "in `norm(body.w)`, character 6: `body` has no column `w`: its columns are `v[0]` and `v[1]`");
 //! let refusal = "norm(v".parse::<Expression>().unwrap_err();
 //! assert_eq!(refusal.to_string(), "in `norm(v`, character 7: `)` is missing: close the bracket");
 //! # Ok::<(), taskscout_logs::ExpressionError>(())
