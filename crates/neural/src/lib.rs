@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Neural`] | a network as `φ`: descent on its weights, the task map solved exactly |
 //! | [`NeuralAuto`] | the same, with the network's size chosen on held-out rows |
+//! | [`NetworkRegression`] | a network of rows alone, without tasks, as a feature map |
 //! | [`JointGd`] | a matrix or network and its task map together, by mini-batch steps, as published |
 //!
 //! A study takes them through [`NeuralConfig::oracle`] and [`JointGd::oracle`]; a study loaded from
@@ -47,6 +48,7 @@ mod optimiser;
 mod oracle;
 mod perceptron;
 mod projection;
+mod regression;
 mod settings;
 mod shape;
 #[cfg(feature = "burn")]
@@ -61,6 +63,7 @@ pub use neural::Neural;
 pub use optimiser::{Decay, Optimiser};
 pub use oracle::{NeuralConfig, PooledNetwork, attach, register};
 pub use perceptron::{Perceptron, PerceptronTape};
+pub use regression::NetworkRegression;
 pub use settings::{DescentChanges, DescentSettings, EarlyStopping, NeuralSettings, TargetHead};
 pub use shape::MlpShape;
 #[cfg(feature = "burn")]

@@ -14,4 +14,4 @@ pub mod program;
 mod synthetic;
 
 pub use pendulum::{Pendulum, PendulumConfig};
-pub use synthetic::{NetworkTruth, Synthetic, SyntheticConfig, Targets};
+pub use synthetic::{InputDistribution, NetworkTruth, Synthetic, SyntheticConfig, Targets};

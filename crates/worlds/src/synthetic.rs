@@ -7,6 +7,7 @@
 //! A world has one target, or several of a chosen rank ([`Targets`]).
 
 mod exam;
+mod inputs;
 mod targets;
 
 use faer::{Mat, MatRef};
@@ -22,6 +23,7 @@ use taskscout::task::Task;
 use taskscout::{Error, Result};
 
 use exam::{Exam, test_features};
+pub use inputs::InputDistribution;
 pub use targets::Targets;
 
 /// Inputs on which losses are measured where they have no closed form.
@@ -44,6 +46,9 @@ pub struct NetworkTruth {
 pub struct SyntheticConfig {
     /// `ψ_X`.
     pub input_features: FeatureMap,
+    /// How inputs are distributed; normal if not given.
+    #[serde(default, skip_serializing_if = "InputDistribution::is_default")]
+    pub inputs: InputDistribution,
     /// Number of task features of a source task: columns of `B`, less the target's.
     pub source_dim: usize,
     /// Where source tasks live; the unit ball of `source_dim` parameters if not given.
@@ -230,9 +235,7 @@ impl Synthetic {
 
     fn draw(&self, embedding: &[f64], n: usize, rng: &mut Rng) -> Result<Samples> {
         let map = &self.config.input_features;
-        let inputs: Vec<f64> = (0..n * map.input_dim())
-            .map(|_| StandardNormal.sample(rng))
-            .collect();
+        let inputs = self.config.inputs.draw(n * map.input_dim(), rng);
         let mut features = vec![0.0; n * map.dim()];
         map.apply(&inputs, &mut features);
         let truth = match self.representation.as_linear() {

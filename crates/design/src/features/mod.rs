@@ -13,6 +13,8 @@
 //! | [`OneHotPolynomial`] | one-hot part ⊗ polynomial of the rest |
 //! | [`Standardised`] | those of another map at `(x − mean) / scale` |
 //! | [`Stacked`] | those of several maps, side by side |
+//! | [`Trees`] | the sum of oblivious trees |
+//! | [`NetworkFeatures`] | what a network with known weights gives |
 //! | [`Custom`] | whatever a user's own map gives |
 //!
 //! A map that exists is valid: constructors and deserialisation check the same things.
@@ -29,10 +31,12 @@ mod custom;
 mod fourier;
 mod identity;
 mod monomial;
+mod network;
 mod one_hot;
 mod polynomial;
 mod stacked;
 mod standardised;
+mod trees;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,10 +47,12 @@ pub use custom::Custom;
 pub use fourier::Fourier;
 pub use identity::Identity;
 pub use monomial::Monomials;
+pub use network::{NetworkFeatures, NetworkLayer};
 pub use one_hot::OneHotPolynomial;
 pub use polynomial::Polynomial;
 pub use stacked::Stacked;
 pub use standardised::Standardised;
+pub use trees::{Split, Tree, Trees};
 
 use crate::error::{Error, Result};
 
@@ -101,6 +107,10 @@ pub enum FeatureMap {
     Standardised(Standardised),
     /// Several maps side by side.
     Stacked(Stacked),
+    /// The sum of oblivious trees.
+    Trees(Trees),
+    /// A network with known weights.
+    Network(NetworkFeatures),
     /// A user's own map, known to a file by its name only.
     Custom(Custom),
 }
@@ -181,6 +191,8 @@ impl FeatureMap {
             Self::OneHotPolynomial(map) => map,
             Self::Standardised(map) => map,
             Self::Stacked(map) => map,
+            Self::Trees(map) => map,
+            Self::Network(map) => map,
             Self::Custom(map) => map,
         }
     }

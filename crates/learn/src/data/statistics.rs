@@ -201,14 +201,14 @@ impl Statistics {
     /// ```
     /// use taskscout::data::Statistics;
     /// let mut statistics = Statistics::new(2, 1);
-    /// statistics.accumulate_single(&[1.0_f32, 0.0, 1.0, 2.0], &[3.0, 5.0])?;
+    /// statistics.accumulate_f32(&[1.0_f32, 0.0, 1.0, 2.0], &[3.0, 5.0])?;
     /// assert_eq!(statistics.gram(), &[2.0, 2.0, 4.0]);
     /// # Ok::<(), taskscout::Error>(())
     /// ```
     ///
     /// # Errors
     /// As for [`accumulate_slices`](Self::accumulate_slices).
-    pub fn accumulate_single(&mut self, inputs: &[f32], outputs: &[f32]) -> Result<()> {
+    pub fn accumulate_f32(&mut self, inputs: &[f32], outputs: &[f32]) -> Result<()> {
         self.accumulate_values(inputs, outputs)
     }
 

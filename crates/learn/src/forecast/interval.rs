@@ -43,6 +43,22 @@ impl Interval {
         }
     }
 
+    /// The same with no number above that of another interval.
+    ///
+    /// ```
+    /// use taskscout::forecast::Interval;
+    /// let (a, b) = (Interval { mean: 2.0, low: 1.0, high: 4.0 }, Interval { mean: 1.5, low: 1.2, high: 5.0 });
+    /// assert_eq!(a.at_most(&b), Interval { mean: 1.5, low: 1.0, high: 4.0 });
+    /// ```
+    #[must_use]
+    pub fn at_most(&self, other: &Self) -> Self {
+        Self {
+            mean: self.mean.min(other.mean),
+            low: self.low.min(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
     /// Whether a value lies inside.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {

@@ -18,9 +18,9 @@
 //! The interval is that of the loss that will come, not of its expectation. Each draw takes embeddings `B` from their
 //! posterior given `X`, a noise variance from its posterior, and an error of the target's function from `N(0, V_t)`.
 //!
-//! What is left out: that the features or `k` may be too small for the truth; of a network all layers before the last;
-//! of a representation of the user's own all of it but the heads on it; the error of an oracle that does not reach the
-//! optimum of least squares.
+//! What is left out: that the features or `k` may be too small for the truth; of a network with very many weights all
+//! layers before the last; of a representation of the user's own all of it but the heads on it; the error of an oracle
+//! that does not reach the optimum of least squares.
 
 mod draws;
 mod expected;
@@ -28,6 +28,7 @@ mod information;
 mod interval;
 mod seen;
 mod shrink;
+mod tangent;
 mod unseen;
 
 use draws::Draws;
@@ -37,6 +38,7 @@ use information::Information;
 pub use interval::Interval;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
+use tangent::Tangents;
 
 use crate::data::TaskData;
 use crate::error::{Error, Result};
@@ -119,7 +121,7 @@ pub struct EstimatedQuantities {
 /// let mut data = TaskData::new(4, 1, 3);
 /// for i in 0..6 {
 ///     let w = f64::from(i) / 5.0;
-///     data.add(&[w], &[1.0, w, 0.0], Stage::WarmUp, 0, &rows(w, 30, &mut rng)?)?;
+///     data.add_source_rows(&[w], &[1.0, w, 0.0], Stage::WarmUp, 0, &rows(w, 30, &mut rng)?)?;
 /// }
 /// let target = data.add_target("new", vec![0.0, 0.0, 1.0])?;
 /// data.add_target_rows(target, &rows(0.3, 40, &mut rng)?)?;
@@ -140,6 +142,8 @@ pub struct Forecaster {
     expected: Expected,
     now: Information,
     draws: Draws,
+    /// Of a network, for what its layers before the last leave open.
+    tangents: Option<Tangents>,
     targets: Vec<ForecastTarget>,
 }
 
@@ -179,11 +183,13 @@ impl Forecaster {
         let draws = Draws::new(&mut seen, &estimated, model, (draws, seed))?;
         // Once more, with embeddings as strong as they are.
         let now = Information::of_data(&seen)?;
+        let tangents = Tangents::of(data, &model.representation, &seen)?;
         Ok(Self {
             seen,
             expected,
             now,
             draws,
+            tangents,
             targets,
         })
     }
@@ -222,7 +228,10 @@ impl Forecaster {
             let root = self.expected.input_root(target.index)?;
             let spread = information.spread(&self.seen, &target.second_moment, &root)?;
             let unseen = unseen::ratio(&self.seen, &self.expected, &information, target, further)?;
-            let spread = spread.times(unseen);
+            let layers = self.tangents.as_ref().map_or(Ok(1.0), |tangents| {
+                tangents.ratio(&self.seen, &information.rows, &target.second_moment)
+            })?;
+            let spread = spread.times(unseen * layers);
             Ok(self.draws.losses(place, &spread, &laws[place]))
         };
         self.targets.iter().enumerate().map(target_draws).collect()

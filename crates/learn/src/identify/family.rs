@@ -14,19 +14,13 @@ use crate::regression::{BilinearProblem, Spectrum};
 /// Most unknowns of `M` that are solved for densely.
 const MOST_UNKNOWNS: usize = 1000;
 
-/// Whether a family of so many features and task features can be solved for: it has unknowns, and not
-/// too many.
-pub fn is_family_solvable(features: usize, task_features: usize) -> bool {
-    (1..=MOST_UNKNOWNS).contains(&features.saturating_mul(task_features))
-}
-
 /// Steps towards the penalty of each task feature.
 const PENALTY_STEPS: usize = 5;
 
 /// The functions that source tasks can have: the posterior of `M` in `φᵀ M ψ_W(w)`, given the source
 /// rows.
 #[derive(Debug, Clone)]
-pub struct Family {
+pub struct TaskFamily {
     /// `M` of each output, `d × p`.
     matrices: Vec<Mat<f64>>,
     noise: f64,
@@ -34,7 +28,13 @@ pub struct Family {
     inverse: Mat<f64>,
 }
 
-impl Family {
+impl TaskFamily {
+    /// Whether a family of so many features and task features can be fitted: it has unknowns, and not too many.
+    #[must_use]
+    pub fn can_be_fitted(features: usize, task_features: usize) -> bool {
+        (1..=MOST_UNKNOWNS).contains(&features.saturating_mul(task_features))
+    }
+
     /// Fits the family to the source rows of some stages (all, if none are named), over the first
     /// `sources` task features; nothing where there are no rows, no unknowns or too many of them, or
     /// only labels of zero, which tell no task from another.
@@ -50,7 +50,10 @@ impl Family {
         }
         let problem = BilinearProblem::new(data, stages, TargetRows::None)?;
         let d = data.feature_dim();
-        if problem.labels() == 0 || problem.squares() <= 0.0 || !is_family_solvable(d, sources) {
+        if problem.labels() == 0
+            || problem.squares() <= 0.0
+            || !TaskFamily::can_be_fitted(d, sources)
+        {
             return Ok(None);
         }
         let (mut matrix, mut rhs) = problem.full_equations(sources);
@@ -195,7 +198,7 @@ struct Equations {
 impl Equations {
     /// Lets every task feature find its own penalty, from a common one: with `γ_j` effective
     /// coefficients of the `j`-th, `λ_j = σ² γ_j / ‖M_j‖²` (MacKay's fixed point).
-    fn settle(&self, mut lambdas: Vec<f64>, mut noise: f64) -> Result<Family> {
+    fn settle(&self, mut lambdas: Vec<f64>, mut noise: f64) -> Result<TaskFamily> {
         let (d, outputs) = (self.features, self.rhs.ncols());
         let limits = (1e-6 * lambdas[0], 1e6 * lambdas[0]);
         for step in 0.. {
@@ -234,7 +237,7 @@ impl Equations {
     }
 
     /// The solution in the units of the task features.
-    fn family(&self, flat: &Mat<f64>, mut inverse: Mat<f64>, noise: f64) -> Family {
+    fn family(&self, flat: &Mat<f64>, mut inverse: Mat<f64>, noise: f64) -> TaskFamily {
         let (d, scales) = (self.features, &self.scales);
         let of_output = |output: usize| {
             Mat::from_fn(d, scales.len(), |a, i| {
@@ -245,7 +248,7 @@ impl Equations {
         for j in 0..inverse.ncols() {
             (0..inverse.nrows()).for_each(|i| inverse[(i, j)] /= scales[i / d] * scales[j / d]);
         }
-        Family {
+        TaskFamily {
             matrices,
             noise,
             inverse,
@@ -287,7 +290,8 @@ mod tests {
                 all.push((both, y));
             }
             let rows = Samples::new(inputs, D, outputs, 1).unwrap();
-            data.add(&psi, &psi, Stage::WarmUp, 0, &rows).unwrap();
+            data.add_source_rows(&psi, &psi, Stage::WarmUp, 0, &rows)
+                .unwrap();
         }
         (data, all)
     }
@@ -297,7 +301,7 @@ mod tests {
     fn the_family_is_a_ridge_regression_of_all_rows() {
         let rng = &mut derive(1, Purpose::Test, &[]);
         let (data, rows) = data(rng);
-        let family = Family::fit(&data, P, None).unwrap().unwrap();
+        let family = TaskFamily::fit(&data, P, None).unwrap().unwrap();
         let gram = Mat::from_fn(D * P, D * P, |i, j| {
             rows.iter().map(|(x, _)| x[i] * x[j]).sum::<f64>()
         });
@@ -331,7 +335,7 @@ mod tests {
     #[test]
     fn the_covariance_is_that_of_the_dense_formula() {
         let rng = &mut derive(2, Purpose::Test, &[]);
-        let family = Family::fit(&data(rng).0, P, None).unwrap().unwrap();
+        let family = TaskFamily::fit(&data(rng).0, P, None).unwrap().unwrap();
         let psi = normals(P, rng);
         let lift = Mat::from_fn(D * P, D, |i, a| if i % D == a { psi[i / D] } else { 0.0 });
         let half = linalg::product(family.inverse.as_ref(), lift.as_ref());
@@ -348,15 +352,20 @@ mod tests {
 
     #[test]
     fn a_family_needs_unknowns_and_labels_that_differ_from_zero() {
-        assert!(is_family_solvable(1, 1) && is_family_solvable(MOST_UNKNOWNS, 1));
-        assert!(!is_family_solvable(MOST_UNKNOWNS, 2) && !is_family_solvable(usize::MAX, 2));
-        assert!(!is_family_solvable(0, P) && !is_family_solvable(D, 0));
+        assert!(TaskFamily::can_be_fitted(1, 1) && TaskFamily::can_be_fitted(MOST_UNKNOWNS, 1));
+        assert!(
+            !TaskFamily::can_be_fitted(MOST_UNKNOWNS, 2)
+                && !TaskFamily::can_be_fitted(usize::MAX, 2)
+        );
+        assert!(!TaskFamily::can_be_fitted(0, P) && !TaskFamily::can_be_fitted(D, 0));
         let rng = &mut derive(3, Purpose::Test, &[]);
-        assert!(Family::fit(&data(rng).0, 0, None).unwrap().is_none());
+        assert!(TaskFamily::fit(&data(rng).0, 0, None).unwrap().is_none());
         let mut silent = TaskData::new(D, 1, P);
         let rows = Samples::new(normals(10 * D, rng), D, vec![0.0; 10], 1).unwrap();
         let psi = normals(P, rng);
-        silent.add(&psi, &psi, Stage::WarmUp, 0, &rows).unwrap();
-        assert!(Family::fit(&silent, P, None).unwrap().is_none());
+        silent
+            .add_source_rows(&psi, &psi, Stage::WarmUp, 0, &rows)
+            .unwrap();
+        assert!(TaskFamily::fit(&silent, P, None).unwrap().is_none());
     }
 }

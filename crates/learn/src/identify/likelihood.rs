@@ -6,7 +6,7 @@
 
 use faer::Mat;
 
-use super::family::Family;
+use super::family::TaskFamily;
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::linalg::{self, Cholesky};
@@ -39,7 +39,11 @@ struct Update {
 impl Likelihood {
     /// Of the rows of a target. `open` is the covariance of a member's coefficients; without it
     /// the family is taken to be known exactly.
-    pub(super) fn new(family: &Family, rows: &Statistics, open: Option<Mat<f64>>) -> Result<Self> {
+    pub(super) fn new(
+        family: &TaskFamily,
+        rows: &Statistics,
+        open: Option<Mat<f64>>,
+    ) -> Result<Self> {
         let (d, noise) = (family.dim(), family.noise());
         let gram = rows.gram_matrix();
         let (mut square, mut volume) = (0.0, 0.0);
@@ -132,7 +136,7 @@ impl Likelihood {
     /// member's function, and that over the members it may be, given as the covariance of its task features.
     pub(super) fn posterior(
         &self,
-        family: &Family,
+        family: &TaskFamily,
         output: usize,
         (mean_features, which): (&[f64], faer::MatRef<'_, f64>),
         rows: &Statistics,

@@ -1,7 +1,7 @@
 //! Identification: which member of the source family is the hidden target?
 //!
 //! A target whose parameters nobody knows may still be one of the tasks that could have been
-//! sampled. The source rows say what function every `w` has, up to an uncertainty ([`Family`]); the
+//! sampled. The source rows say what function every `w` has, up to an uncertainty ([`TaskFamily`]); the
 //! few rows of the target then show which `w` it is. Only `dim w` numbers are learnt from them
 //! instead of a whole function, and `ŵ` itself is what an engineer wants to know.
 //!
@@ -19,7 +19,7 @@
 //! use rand_distr::{Distribution, StandardNormal};
 //! use taskscout::data::{Samples, Stage, Statistics, TaskData};
 //! use taskscout::features::{FeatureMap, apply_row};
-//! use taskscout::identify::{Family, ParameterSearch};
+//! use taskscout::identify::{TaskFamily, ParameterSearch};
 //! use taskscout::rng::{Purpose, derive};
 //! use taskscout::space::Space;
 //!
@@ -37,12 +37,12 @@
 //! let mut data = TaskData::new(2, 1, 3);
 //! for w in [0.0, 0.3, 0.6, 1.0] {
 //!     let task = [w];
-//!     data.add(&task, &apply_row(&features, &task), Stage::WarmUp, 0, &sample(w, 200)?)?;
+//!     data.add_source_rows(&task, &apply_row(&features, &task), Stage::WarmUp, 0, &sample(w, 200)?)?;
 //! }
 //! let mut target = Statistics::new(2, 1);
 //! target.accumulate(&sample(0.8, 30)?)?;
 //!
-//! let family = Family::fit(&data, 3, None)?.unwrap();
+//! let family = TaskFamily::fit(&data, 3, None)?.unwrap();
 //! let search = ParameterSearch { family: &family, space: &space, features: &features };
 //! let found = search.identify(&target, &mut derive(1, Purpose::Identify, &[]))?;
 //! assert!((found.task[0] - 0.8).abs() < 0.1);
@@ -57,15 +57,14 @@ mod misfit;
 mod posterior;
 mod walkers;
 
-pub use family::Family;
-pub use family::is_family_solvable;
+pub use family::TaskFamily;
 pub use misfit::{Misfit, MissingFeature};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _, apply_row};
-use crate::regression::{LinearPosterior, RidgeSolver};
+use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver};
 use crate::rng::Rng;
 use crate::space::{Space, TaskSpace as _};
 use likelihood::Likelihood;
@@ -130,7 +129,7 @@ type Extent = fn(&Deviance<'_>, &[f64], f64, &mut Rng) -> Result<(Vec<f64>, Vec<
 #[derive(Debug, Clone, Copy)]
 pub struct ParameterSearch<'a> {
     /// The functions of the tasks, with their posterior.
-    pub family: &'a Family,
+    pub family: &'a TaskFamily,
     /// The parameters that tasks can have.
     pub space: &'a Space,
     /// `ψ_W`.
@@ -150,7 +149,11 @@ fn own_evidence(rows: &Statistics) -> Result<f64> {
     let solver = RidgeSolver::new(rows)?;
     let one = |output| {
         solver
-            .fit(rows.cross_moment(output), rows.sum_of_squares(output))
+            .fit(
+                rows.cross_moment(output),
+                rows.sum_of_squares(output),
+                NoisePrior::default(),
+            )
             .log_evidence
     };
     Ok((0..rows.outputs()).map(one).sum())
@@ -163,11 +166,15 @@ impl ParameterSearch<'_> {
     /// No rows, rows of other features, a family of other task features, or a breakdown of the
     /// numerics.
     pub fn identify(&self, rows: &Statistics, rng: &mut Rng) -> Result<IdentifiedParameters> {
-        Ok(self.identify_function(rows, rng)?.identified)
+        Ok(self.identify_with_posterior(rows, rng)?.identified)
     }
 
     /// The same with the posterior of the target's function.
-    pub fn identify_function(&self, rows: &Statistics, rng: &mut Rng) -> Result<IdentifiedTarget> {
+    pub fn identify_with_posterior(
+        &self,
+        rows: &Statistics,
+        rng: &mut Rng,
+    ) -> Result<IdentifiedTarget> {
         self.look(
             rows,
             |land, best, limit, rng| land.extent(best, limit, rng),
@@ -176,7 +183,7 @@ impl ParameterSearch<'_> {
     }
 
     /// The same with a rough region, for predictors alone.
-    pub fn identify_function_roughly(
+    pub fn identify_roughly_with_posterior(
         &self,
         rows: &Statistics,
         rng: &mut Rng,

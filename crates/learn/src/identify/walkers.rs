@@ -3,6 +3,10 @@
 //!
 //! Discrete parameters have no differences: walkers of one category take over another's category
 //! together with its difference, or try one drawn from the space.
+//!
+//! Each step adds differences of places, so that an error of rounding would grow with every step, up to the size of the
+//! region. Places therefore lie on a grid, far finer than the region: what was rounded away stays away, and rows in another
+//! order or in other units give the same walk.
 
 use rand::RngExt as _;
 use rand_distr::{Distribution as _, StandardNormal};
@@ -20,6 +24,8 @@ const COUNTED: usize = 400;
 const JUMP_EVERY: usize = 10;
 /// Tries to find a walker's place.
 const TRIES: usize = 100;
+/// Steps of the grid across the box that walkers start in.
+const GRID: f64 = 4096.0;
 
 /// Members on their way, each with its value.
 pub(super) struct Walkers<'a> {
@@ -27,6 +33,8 @@ pub(super) struct Walkers<'a> {
     places: Vec<(Vec<f64>, f64)>,
     /// How far a parameter trembles; zero for discrete ones.
     tremble: Vec<f64>,
+    /// Where the grid of each parameter begins, and its step; zero for discrete ones.
+    grid: Vec<(f64, f64)>,
     discrete: Vec<usize>,
 }
 
@@ -41,12 +49,16 @@ impl<'a> Walkers<'a> {
     ) -> Result<Self> {
         let widths = deviance.space.widths();
         let discrete: Vec<usize> = (0..best.len()).filter(|&i| widths[i] <= 0.0).collect();
-        let free = |i: usize| if widths[i] > 0.0 { 1e-3 } else { 0.0 };
+        let share = |i: usize, part: f64| match widths[i] > 0.0 {
+            true => part * (high[i] - low[i]),
+            false => 0.0,
+        };
         let mut walkers = Self {
             deviance,
             places: Vec::with_capacity(WALKERS),
-            tremble: (0..best.len())
-                .map(|i| free(i) * (high[i] - low[i]))
+            tremble: (0..best.len()).map(|i| share(i, 1e-3)).collect(),
+            grid: (0..best.len())
+                .map(|i| (low[i], share(i, 1.0 / GRID)))
                 .collect(),
             discrete,
         };
@@ -73,6 +85,7 @@ impl<'a> Walkers<'a> {
                     0.5 * (low[i] + share * (high[i] - low[i]) + best[i])
                 })
                 .collect();
+            self.snap(&mut task);
             self.take_category(&mut task, rng)?;
             if self.deviance.space.contains(&task) {
                 let value = self.deviance.at(&task);
@@ -83,6 +96,15 @@ impl<'a> Walkers<'a> {
             }
         }
         Ok((best.to_vec(), self.deviance.at(best)))
+    }
+
+    /// Moves a place to the nearest point of the grid.
+    fn snap(&self, task: &mut [f64]) {
+        for (value, (origin, step)) in task.iter_mut().zip(&self.grid) {
+            if *step > 0.0 {
+                *value = origin + ((*value - origin) / step).round() * step;
+            }
+        }
     }
 
     /// Sets the discrete parameters to those of a task drawn from the space.
@@ -137,6 +159,7 @@ impl<'a> Walkers<'a> {
                 place(index)[i] + stride * (place(a)[i] - place(b)[i]) + jitter * self.tremble[i]
             })
             .collect();
+        self.snap(&mut task);
         let alike = |a: usize, b: usize| {
             let same = |&i: &usize| place(a)[i].to_bits() == place(b)[i].to_bits();
             self.discrete.iter().all(same)

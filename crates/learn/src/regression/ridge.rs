@@ -130,6 +130,13 @@ impl Spectrum {
     }
 }
 
+/// What is known of the noise before any row: a variance, and for how many rows it counts. By default nothing is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct NoisePrior {
+    pub(crate) rows: usize,
+    pub(crate) noise: f64,
+}
+
 /// A Gram matrix diagonalised once, to be fitted to several right-hand sides.
 #[derive(Debug)]
 pub(crate) struct RidgeSolver {
@@ -151,14 +158,15 @@ impl RidgeSolver {
         })
     }
 
-    /// Fits `Σ ψ y = moment`, `Σ y² = square`.
-    pub(crate) fn fit(&self, moment: &[f64], square: f64) -> RidgeFit {
+    /// Fits `Σ ψ y = moment`, `Σ y² = square`, with what is known of the noise.
+    pub(crate) fn fit(&self, moment: &[f64], square: f64, known: NoisePrior) -> RidgeFit {
         let rotated = linalg::apply(self.vectors.transpose(), moment);
         let spectrum = Spectrum {
             values: self.values.clone(),
             moments_squared: rotated.iter().map(|r| r * r).collect(),
-            square,
-            labels: self.count,
+            // Rows that no coefficient explains.
+            square: square + known.rows as f64 * known.noise,
+            labels: self.count + known.rows,
         };
         let lambda = spectrum.best_lambda();
         let scaled: Vec<f64> = rotated
@@ -178,8 +186,13 @@ impl RidgeSolver {
 
 impl RidgeSolver {
     /// The fit as what is known of the function, with a noise of at least so much: its covariance is `σ² (G + λI)⁻¹`.
-    pub(crate) fn posterior(&self, fit: &RidgeFit, least_noise: f64) -> LinearPosterior {
-        let rows = self.count as f64;
+    pub(crate) fn posterior(
+        &self,
+        fit: &RidgeFit,
+        least_noise: f64,
+        known: NoisePrior,
+    ) -> LinearPosterior {
+        let rows = (self.count + known.rows) as f64;
         let noise = fit.noise.max(least_noise);
         let d = self.values.len();
         let scaled = Mat::from_fn(d, d, |i, j| {
@@ -225,6 +238,7 @@ pub fn ridge(statistics: &Statistics, output: usize) -> Result<RidgeFit> {
     Ok(solver.fit(
         statistics.cross_moment(output),
         statistics.sum_of_squares(output),
+        NoisePrior::default(),
     ))
 }
 

@@ -28,6 +28,15 @@ impl Activation {
             Self::Tanh => value.tanh(),
         }
     }
+
+    /// Its derivative where its value is `value`.
+    pub(crate) fn slope_at(self, value: f64) -> f64 {
+        match self {
+            Self::Relu if value > 0.0 => 1.0,
+            Self::Relu => 0.0,
+            Self::Tanh => 1.0 - value * value,
+        }
+    }
 }
 
 /// One linear layer.
@@ -40,6 +49,19 @@ pub struct Layer {
     /// One number an output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<Vec<f64>>,
+}
+
+impl Layer {
+    /// What it makes of the layer before, a row for each input.
+    fn apply(&self, before: MatRef<'_, f64>) -> Mat<f64> {
+        let mut values = linalg::product(before, self.weights.as_ref());
+        if let Some(bias) = &self.bias {
+            for (column, bias) in values.col_iter_mut().zip(bias) {
+                column.iter_mut().for_each(|value| *value += bias);
+            }
+        }
+        values
+    }
 }
 
 impl PartialEq for Layer {
@@ -106,6 +128,36 @@ impl Mlp {
             Self::new(layers, self.activation)?,
             last.weights.as_ref(),
         )))
+    }
+
+    /// The same network with other weights of the last layer and without its bias; none where there is only one layer.
+    pub(crate) fn with_last(&self, weights: MatRef<'_, f64>) -> Result<Option<Self>> {
+        let mut layers = self.layers.clone();
+        match layers.last_mut() {
+            Some(last) if self.layers.len() > 1 => {
+                last.weights = weights.to_owned();
+                last.bias = None;
+            }
+            _ => return Ok(None),
+        }
+        Self::new(layers, self.activation).map(Some)
+    }
+
+    /// What each layer gets: the features, then what the activation makes of the layer before.
+    pub(crate) fn layer_inputs(&self, features: MatRef<'_, f64>) -> Result<Vec<Mat<f64>>> {
+        Error::check_length("a feature row", self.input_dim(), features.ncols())?;
+        let mut all = vec![features.to_owned()];
+        for layer in self.layers.iter().take(self.layers.len().saturating_sub(1)) {
+            let before = all.last().map_or(features, |values| values.as_ref());
+            let mut values = layer.apply(before);
+            for column in values.col_iter_mut() {
+                column
+                    .iter_mut()
+                    .for_each(|value| *value = self.activation.apply(*value));
+            }
+            all.push(values);
+        }
+        Ok(all)
     }
 
     /// Takes layers that fit each other.
@@ -189,23 +241,8 @@ impl Representation for Mlp {
     }
 
     fn apply(&self, features: MatRef<'_, f64>) -> Result<Mat<f64>> {
-        Error::check_length("a feature row", self.input_dim(), features.ncols())?;
-        let mut values = features.to_owned();
-        for (index, layer) in self.layers.iter().enumerate() {
-            if index > 0 {
-                for column in values.col_iter_mut() {
-                    column
-                        .iter_mut()
-                        .for_each(|value| *value = self.activation.apply(*value));
-                }
-            }
-            values = linalg::product(values.as_ref(), layer.weights.as_ref());
-            if let Some(bias) = &layer.bias {
-                for (column, bias) in values.col_iter_mut().zip(bias) {
-                    column.iter_mut().for_each(|value| *value += bias);
-                }
-            }
-        }
-        Ok(values)
+        let mut values = self.layer_inputs(features)?;
+        let before = values.pop().zip(self.layers.last());
+        Ok(before.map_or_else(Mat::new, |(values, last)| last.apply(values.as_ref())))
     }
 }

@@ -4,6 +4,7 @@ mod any;
 mod linear;
 mod mlp;
 mod stack;
+mod tangents;
 
 pub use any::{AnyRepresentation, CustomRepresentation};
 pub use linear::Linear;

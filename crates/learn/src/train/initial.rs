@@ -10,7 +10,7 @@ use super::joint_ridge::Factors;
 use crate::data::{TargetRows, TaskData};
 use crate::error::Result;
 use crate::linalg;
-use crate::regression::{BilinearProblem, Kronecker, Roots};
+use crate::regression::{BilinearProblem, Kronecker, NoisePrior, Roots};
 
 /// The ridge solution for a full matrix `M = B_X B`, from which the bilinear fit starts, with the
 /// information behind it: the mean Gram matrix of the sources and `Σ n_w ψ_Wψ_Wᵀ`.
@@ -112,6 +112,7 @@ impl FullRidge {
                 let fit = solver.fit(
                     statistics.cross_moment(output),
                     statistics.sum_of_squares(output),
+                    NoisePrior::default(),
                 );
                 let at = output * data.task_dim() + column;
                 (0..data.feature_dim())
@@ -216,7 +217,7 @@ mod tests {
                 .map(|x| linalg::dot(x, &beta) + 0.3 * normals(1, rng)[0])
                 .collect();
             let rows = Samples::new(inputs, D, outputs, 1).unwrap();
-            data.add(&features, &features, Stage::WarmUp, 0, &rows)
+            data.add_source_rows(&features, &features, Stage::WarmUp, 0, &rows)
                 .unwrap();
         }
         data
@@ -280,7 +281,7 @@ mod tests {
             };
             let samples = Samples::new(draw(rows * d), d, draw(rows), 1).unwrap();
             let features: Vec<f64> = (0..tasks).map(|i| f64::from(u8::from(i == task))).collect();
-            data.add(&features, &features, Stage::WarmUp, 0, &samples)
+            data.add_source_rows(&features, &features, Stage::WarmUp, 0, &samples)
                 .unwrap();
         }
         let full =

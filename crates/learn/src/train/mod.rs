@@ -5,7 +5,7 @@
 //! | [`JointRidge`] | regularised joint least squares over both factors, on statistics alone |
 //! | [`Mllam`] | alternating minimisation with a head for every task |
 //! | [`LastStageErm`] | joint least squares over the last two stages, then the target's head |
-//! | [`PaperTrainer`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
+//! | [`MllamThenErm`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
 //! | [`PartialPooling`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
@@ -35,12 +35,12 @@ pub use guard::{Candidate, Head, Predictor, PredictorKind, StackedPredictor};
 pub use joint_ridge::JointRidge;
 pub use last_stage_erm::LastStageErm;
 pub use mllam::Mllam;
-pub use paper::PaperTrainer;
+pub use paper::MllamThenErm;
 pub use partial_pooling::{FeatureSet, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
 pub use crate::regression::{
-    LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_task_map,
+    BoostedTrees, LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_task_map,
 };
 
 use crate::data::TaskData;

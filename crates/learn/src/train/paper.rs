@@ -8,22 +8,22 @@ use crate::error::Result;
 
 /// [`LastStageErm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
 ///
-/// The model that chooses tasks is [`PaperTrainer::mllam`]'s on all stages.
+/// The model that chooses tasks is [`MllamThenErm::mllam`]'s on all stages.
 ///
 /// ```
-/// use taskscout::train::{Mllam, PaperTrainer};
-/// let oracle: PaperTrainer = serde_json::from_str(r#"{"splits": 2}"#)?;
+/// use taskscout::train::{Mllam, MllamThenErm};
+/// let oracle: MllamThenErm = serde_json::from_str(r#"{"splits": 2}"#)?;
 /// assert_eq!(oracle.mllam, Mllam { splits: 2, ..Mllam::default() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct PaperTrainer {
+pub struct MllamThenErm {
     /// The oracle of the first two stages.
     pub mllam: Mllam,
 }
 
-impl PaperTrainer {
+impl MllamThenErm {
     fn oracle(&self, data: &TaskData, context: &TrainContext) -> &dyn Trainer {
         const LAST: &LastStageErm = &LastStageErm::DEFAULT;
         if LastStageErm::has_stages(data, context) {
@@ -34,7 +34,7 @@ impl PaperTrainer {
     }
 }
 
-impl Trainer for PaperTrainer {
+impl Trainer for MllamThenErm {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.oracle(data, context).fit(data, context)
     }

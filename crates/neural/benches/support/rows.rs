@@ -12,7 +12,7 @@ use taskscout::model::{Activation, Layer, Mlp, Model, Representation as _, TaskM
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::task::Task;
-use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
+use taskscout_worlds::{InputDistribution, NetworkTruth, Synthetic, SyntheticConfig};
 
 use crate::support::Result;
 use crate::support::numpy::Numpy;
@@ -90,7 +90,7 @@ impl Rows {
             own.push(0.0);
             let mut rng = derive(0, Purpose::Collect, &[task as u64]);
             let samples = world.sample(&Task::from(&w), counts.rows_each, &mut rng)?;
-            data.add(&w, &own, Stage::WarmUp, 0, &samples)?;
+            data.add_source_rows(&w, &own, Stage::WarmUp, 0, &samples)?;
             train.add(task, &samples);
             let mut rng = derive(0, Purpose::Test, &[task as u64]);
             held_out.add(
@@ -243,6 +243,7 @@ pub(crate) fn name(widths: &[usize]) -> String {
 fn world(inputs: usize, k: usize, noise: f64) -> Result<Synthetic> {
     Ok(Synthetic::new(SyntheticConfig {
         input_features: FeatureMap::identity(inputs)?,
+        inputs: InputDistribution::Normal,
         source_dim: SOURCE_FEATURES,
         space: None,
         task_features: None,

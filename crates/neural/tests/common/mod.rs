@@ -9,7 +9,7 @@ use taskscout::study::{External, Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::task::Task;
 use taskscout::train::Trainer;
-use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig};
+use taskscout_worlds::{InputDistribution, NetworkTruth, Synthetic, SyntheticConfig};
 
 /// Task features of a source in these worlds.
 pub(crate) const SOURCES: usize = 6;
@@ -18,6 +18,7 @@ pub(crate) const SOURCES: usize = 6;
 pub(crate) fn world(noise: f64, seed: u64) -> Synthetic {
     Synthetic::new(SyntheticConfig {
         input_features: FeatureMap::identity(5).unwrap(),
+        inputs: InputDistribution::Normal,
         source_dim: SOURCES,
         space: None,
         task_features: None,
@@ -50,7 +51,8 @@ pub(crate) fn collect(
         let w = own(task)[..SOURCES].to_vec();
         let mut rng = derive(seed, Purpose::Collect, &[task as u64]);
         let rows = world.sample(&Task::from(&w), per_task, &mut rng).unwrap();
-        data.add(&w, &own(task), Stage::WarmUp, 0, &rows).unwrap();
+        data.add_source_rows(&w, &own(task), Stage::WarmUp, 0, &rows)
+            .unwrap();
     }
     let mut rng = derive(seed, Purpose::Target, &[0]);
     data.add_target_rows(0, &world.sample_target(target, &mut rng).unwrap())

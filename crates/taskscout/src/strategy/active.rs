@@ -40,7 +40,7 @@ impl Strategy for Active {
         let Some(knowledge) = context.knowledge.as_ref().filter(|_| !context.warming_up) else {
             // The same tasks in every round of the warm-up: more directions would tell no more.
             let design = match self.config.explore {
-                Explore::Spread => spread(context, context.round)?,
+                Explore::Spread => spread(context, context.round, context.budget)?,
                 Explore::Optimal | Explore::Equal => coarse(context)?,
             };
             decision.add(&design, context.budget, Stage::WarmUp, |_| {
@@ -129,7 +129,9 @@ impl Active {
         samples: usize,
     ) -> Result<TaskDesign> {
         if self.config.explore == Explore::Spread {
-            return spread(context, context.round);
+            // Tasks of the target want samples of the same round.
+            let shared_by = if self.exploits(knowledge) { 2 } else { 1 };
+            return spread(context, context.round, context.budget / shared_by);
         }
         let maps = source_maps(knowledge.model, context.features.dim());
         if looks_everywhere(context, knowledge) {
@@ -254,7 +256,7 @@ fn nearest(context: &PlanContext<'_>, knowledge: &Knowledge<'_>) -> TaskDesign {
 /// On a ball any orthonormal basis is optimal; elsewhere it is the design for all task features.
 pub(super) fn coarse(context: &PlanContext<'_>) -> Result<TaskDesign> {
     if is_plain_ball(context) {
-        return spread(context, 0);
+        return spread(context, 0, context.budget);
     }
     let problem = Problem {
         tolerance: tolerance(context),

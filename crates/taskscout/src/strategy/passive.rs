@@ -23,7 +23,8 @@ pub(super) struct Passive {
 
 impl Strategy for Passive {
     fn plan(&self, context: &PlanContext<'_>) -> Result<Decision> {
-        let design = spread(context, if self.fixed { 0 } else { context.round })?;
+        let draw = if self.fixed { 0 } else { context.round };
+        let design = spread(context, draw, context.budget)?;
         let mut decision = Decision::default();
         decision.add(&design, context.budget, Stage::WarmUp, |_| {
             "one of a spread over the whole space".into()
@@ -37,8 +38,8 @@ const MOST_LISTED: usize = 4096;
 
 /// Equal weights over tasks that span the space: a random orthonormal basis of a ball, all tasks
 /// of a finite space that is not too large, or else random tasks, twice as many as there are task
-/// features.
-pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<TaskDesign> {
+/// features, and not more than `most`.
+pub(super) fn spread(context: &PlanContext<'_>, draw: usize, most: usize) -> Result<TaskDesign> {
     let mut rng = derive(context.seed, Purpose::Plan, &[draw as u64]);
     let tasks = match context.space {
         Space::Ball(ball) if context.features.is_identity() => {
@@ -46,11 +47,11 @@ pub(super) fn spread(context: &PlanContext<'_>, draw: usize) -> Result<TaskDesig
             basis.into_iter().map(Task::point).collect()
         }
         space => match space.count() {
-            Some(count) if count <= context.budget.min(MOST_LISTED) => {
+            Some(count) if count <= most.min(MOST_LISTED) => {
                 (0..count).filter_map(|row| space.task_at(row)).collect()
             }
             count => {
-                let most = context.budget.max(1).min(count.unwrap_or(usize::MAX));
+                let most = most.max(1).min(count.unwrap_or(usize::MAX));
                 let wanted = (2 * context.features.dim()).min(most);
                 distinct(space, wanted, &mut rng)?
             }

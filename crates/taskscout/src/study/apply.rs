@@ -207,7 +207,7 @@ impl Study {
                 Error::check_length("the task", self.config.space.dim(), task.len())?;
                 // Every oracle uses what exploration found.
                 let when = (Stage::Explore, self.rounds);
-                self.data.add_batch(task, features, when, rows)
+                self.data.add_source_batch(task, features, when, rows)
             }
             Event::Failed { item, reason } => {
                 let index = self.open_item(*item)?;
@@ -264,7 +264,7 @@ impl Study {
             let follows =
                 |entry: &SourceData| later.contains(&(entry.stage, entry.task.id.clone()));
             self.data
-                .add_batch_before(task, features, when, rows, &follows)?;
+                .insert_source_batch(task, features, when, rows, &follows)?;
         }
         tracked.collected += rows.len();
         if tracked.collected >= tracked.item.n {
@@ -348,7 +348,7 @@ impl Study {
         for source in &data.sources {
             Error::check_length("a source task", parameters, source.task.len())?;
             let when = (source.stage, source.round);
-            taken.add_batch(&source.task, &source.features, when, &source.rows)?;
+            taken.add_source_batch(&source.task, &source.features, when, &source.rows)?;
         }
         for (target, folds) in data.targets.iter().enumerate() {
             for (fold, batch) in folds.iter().enumerate() {

@@ -249,8 +249,8 @@ impl From<crate::train::PartialPooling> for Oracle {
     }
 }
 
-impl From<crate::train::PaperTrainer> for Oracle {
-    fn from(trainer: crate::train::PaperTrainer) -> Self {
+impl From<crate::train::MllamThenErm> for Oracle {
+    fn from(trainer: crate::train::MllamThenErm) -> Self {
         Self::Mllam(trainer)
     }
 }

@@ -14,8 +14,9 @@ use crate::train::{JointRidge, StackedPredictor, TrainContext};
 /// Unknowns of a full map from task features to input features above which no score is computed.
 const MOST_UNKNOWNS: usize = 4_000;
 
-/// What more features have to gain in log density over fewer ones: odds of twenty to one.
-const CLEARLY_BETTER: f64 = 3.0;
+/// What more features have to gain in log density over fewer ones. Chosen among 0, 1, 3 and 5 on seven simulators
+/// (docs/explanation/feature-choice.md).
+const CLEARLY_BETTER: f64 = 5.0;
 
 /// The part of an error on held-out rows that is clearly less than it.
 const CLEARLY_LESS: f64 = 0.6;

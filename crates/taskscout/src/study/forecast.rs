@@ -36,9 +36,19 @@ struct Bought {
 }
 
 /// The loss of all targets, and of each.
+#[derive(Debug, Clone)]
 struct Losses {
     all: Interval,
     each: Vec<Interval>,
+}
+
+impl Losses {
+    /// Makes no number larger than that of others.
+    fn bound_by(&mut self, others: &Self) {
+        self.all = self.all.at_most(&others.all);
+        let each = self.each.iter_mut().zip(&others.each);
+        each.for_each(|(one, other)| *one = one.at_most(other));
+    }
 }
 
 impl Study {
@@ -204,10 +214,11 @@ impl Study {
                 }
             }
         }
-        let found: Vec<Losses> = scenarios
+        let mut found: Vec<Losses> = scenarios
             .par_iter()
             .map(|(_, bought)| losses(&forecaster, &bought.rows))
             .collect::<Result<_>>()?;
+        never_rising(&scenarios, &mut found, &now);
         let points = |way: SpendOn, target: usize| -> Vec<ForecastPoint> {
             let all = scenarios.iter().zip(&found);
             let of_way = all.filter(|((one, _), _)| *one == way);
@@ -311,6 +322,21 @@ impl Study {
             (*index, share.round() as usize)
         });
         Ok(rows.collect())
+    }
+}
+
+/// Bounds every forecast by those of smaller budgets spent alike, and by the loss of now: who has more may spend less.
+/// Plans of different budgets are not parts of each other, and draws of embeddings differ in what they make of them, so
+/// that without a bound a forecast rises by a little where more rows hardly help.
+fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], now: &Losses) {
+    let mut order: Vec<usize> = (0..scenarios.len()).collect();
+    order.sort_by_key(|index| scenarios[*index].1.budget);
+    for way in [SpendOn::Design, SpendOn::Passive, SpendOn::TargetRows] {
+        let mut before = now.clone();
+        for &index in order.iter().filter(|index| scenarios[**index].0 == way) {
+            found[index].bound_by(&before);
+            before.clone_from(&found[index]);
+        }
     }
 }
 

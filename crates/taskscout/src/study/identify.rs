@@ -7,9 +7,7 @@ use crate::data::{Stage, Statistics, TargetRows};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{
-    Family, IdentifiedParameters, IdentifiedTarget, ParameterSearch, is_family_solvable,
-};
+use crate::identify::{IdentifiedParameters, IdentifiedTarget, ParameterSearch, TaskFamily};
 use crate::linalg;
 use crate::model::{AnyRepresentation, Model, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
@@ -22,7 +20,7 @@ use crate::train::candidates::FamilyMember;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.
-pub(super) type KnownFamily = (u64, bool, Option<Arc<Family>>);
+pub(super) type KnownFamily = (u64, bool, Option<Arc<TaskFamily>>);
 
 impl Study {
     /// What the rows of each target say about its parameters, with a region that holds them at
@@ -63,7 +61,7 @@ impl Study {
 
     /// Whether the family is small enough to be fitted on the features themselves.
     pub(super) fn on_features(&self) -> bool {
-        is_family_solvable(self.data.feature_dim(), self.config.source_features())
+        TaskFamily::can_be_fitted(self.data.feature_dim(), self.config.source_features())
     }
 
     /// A target as a member of the family, from some of its rows. The family is that of the
@@ -89,7 +87,10 @@ impl Study {
                 TargetRows::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
-                    search.identify_function_roughly(&statistics, &mut self.finder(target, part))?
+                    search.identify_roughly_with_posterior(
+                        &statistics,
+                        &mut self.finder(target, part),
+                    )?
                 }
             };
             return Ok(Some(FamilyMember {
@@ -98,21 +99,21 @@ impl Study {
                 representation: None,
             }));
         }
-        if !is_family_solvable(phi.dim(), self.config.source_features()) {
+        if !TaskFamily::can_be_fitted(phi.dim(), self.config.source_features()) {
             return Ok(None);
         }
         let under = self.data.transformed_by(phi)?;
         let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
         let sources = self.config.source_features();
-        let family = Family::fit(&under, sources, stages.as_ref().map(<[_; 2]>::as_slice))?;
+        let family = TaskFamily::fit(&under, sources, stages.as_ref().map(<[_; 2]>::as_slice))?;
         let Some(family) = family else {
             return Ok(None);
         };
         let statistics = under.target_statistics(target, rows)?;
         let (search, mut rng) = (self.search(&family), self.finder(target, rows));
         let found = match rows {
-            TargetRows::All => search.identify_function(&statistics, &mut rng)?,
-            _ => search.identify_function_roughly(&statistics, &mut rng)?,
+            TargetRows::All => search.identify_with_posterior(&statistics, &mut rng)?,
+            _ => search.identify_roughly_with_posterior(&statistics, &mut rng)?,
         };
         Ok(Some(FamilyMember {
             identified: found.identified,
@@ -121,7 +122,7 @@ impl Study {
         }))
     }
 
-    fn search<'a>(&'a self, family: &'a Family) -> ParameterSearch<'a> {
+    fn search<'a>(&'a self, family: &'a TaskFamily) -> ParameterSearch<'a> {
         ParameterSearch {
             family,
             space: &self.config.space,
@@ -158,13 +159,14 @@ impl Study {
             return Ok(known.clone());
         }
         let rows = self.data.target_statistics(target, TargetRows::All)?;
-        let found = search.identify_function(&rows, &mut self.finder(target, TargetRows::All))?;
+        let found =
+            search.identify_with_posterior(&rows, &mut self.finder(target, TargetRows::All))?;
         lock().insert(key, (version, found.clone()));
         Ok(found)
     }
 
     /// The family of the features, kept for this version of the data.
-    pub(super) fn family(&self, stable: bool) -> Result<Option<Arc<Family>>> {
+    pub(super) fn family(&self, stable: bool) -> Result<Option<Arc<TaskFamily>>> {
         let version = self.data.version();
         let lock = || {
             self.cache
@@ -180,7 +182,7 @@ impl Study {
             return Ok(family);
         }
         let stages = stable.then_some([Stage::WarmUp, Stage::Explore]);
-        let family = Family::fit(
+        let family = TaskFamily::fit(
             &self.data,
             self.config.source_features(),
             stages.as_ref().map(<[_; 2]>::as_slice),

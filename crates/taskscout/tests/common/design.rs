@@ -1,10 +1,6 @@
 //! Design problems of every kind, and their values the long way round.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test crate uses its part of these helpers, which fail like tests"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use std::collections::HashSet;
 

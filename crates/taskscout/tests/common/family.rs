@@ -1,15 +1,11 @@
 //! Families of tasks with a known truth: `y = xᵀ M ψ_W(w) + noise`.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test crate uses its part of these helpers, which fail like tests"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use faer::Mat;
 use taskscout::data::{Samples, Stage, Statistics, TaskData};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::identify::{Family, IdentifiedParameters, ParameterSearch};
+use taskscout::identify::{IdentifiedParameters, ParameterSearch, TaskFamily};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::{Space, TaskSpace as _};
 
@@ -75,19 +71,20 @@ impl World {
             let task = self.space.sample(rng).unwrap();
             let psi = apply_row(&self.features, &task);
             let rows = self.samples(&task, each, rng);
-            data.add(&task, &psi, Stage::WarmUp, 0, &rows).unwrap();
+            data.add_source_rows(&task, &psi, Stage::WarmUp, 0, &rows)
+                .unwrap();
         }
         data
     }
 
-    pub(crate) fn family(&self, tasks: usize, each: usize, rng: &mut Rng) -> Family {
+    pub(crate) fn family(&self, tasks: usize, each: usize, rng: &mut Rng) -> TaskFamily {
         let data = self.sources(tasks, each, rng);
-        Family::fit(&data, self.features.dim(), None)
+        TaskFamily::fit(&data, self.features.dim(), None)
             .unwrap()
             .unwrap()
     }
 
-    pub(crate) fn search<'a>(&'a self, family: &'a Family) -> ParameterSearch<'a> {
+    pub(crate) fn search<'a>(&'a self, family: &'a TaskFamily) -> ParameterSearch<'a> {
         ParameterSearch {
             family,
             space: &self.space,
@@ -98,7 +95,7 @@ impl World {
     /// What the rows of a target say, searched from a seed.
     pub(crate) fn identify(
         &self,
-        family: &Family,
+        family: &TaskFamily,
         rows: &Statistics,
         seed: u64,
     ) -> IdentifiedParameters {

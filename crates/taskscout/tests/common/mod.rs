@@ -1,10 +1,9 @@
 //! Small worlds with a known truth, and the long way round to what the crate computes.
 
-#![allow(
-    dead_code,
-    clippy::unwrap_used,
-    reason = "each test crate uses its part of these helpers, which fail like tests"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+pub(crate) mod design;
+pub(crate) mod family;
 
 use faer::{Mat, MatRef};
 use proptest::prelude::ProptestConfig;
@@ -171,7 +170,7 @@ impl Collected {
 
     pub(crate) fn source(&mut self, features: &[f64], rows: Samples) {
         self.data
-            .add(features, features, Stage::WarmUp, 0, &rows)
+            .add_source_rows(features, features, Stage::WarmUp, 0, &rows)
             .unwrap();
         self.batches.push((features.to_vec(), rows));
     }

@@ -1,7 +1,6 @@
 //! How good is what was learnt? Losses and similarities, in closed form or on fixed test inputs.
 
 use faer::{Mat, MatRef};
-use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::metric;
 use taskscout::model::{AnyRepresentation, Representation as _};
@@ -9,7 +8,7 @@ use taskscout::rng::{Purpose, derive};
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
 
-use super::{Synthetic, SyntheticConfig, TEST_ROWS, multiply};
+use super::{InputDistribution, Synthetic, SyntheticConfig, TEST_ROWS, multiply};
 
 /// What losses are measured on.
 #[derive(Debug, Clone)]
@@ -30,7 +29,7 @@ impl Exam {
     ) -> Result<Self> {
         Ok(match representation.as_linear() {
             Some(_) => Self::Moments {
-                second: second_moment(&config.input_features)?,
+                second: second_moment(&config.input_features, config.inputs)?,
             },
             None => {
                 let features = test_features(config);
@@ -110,9 +109,7 @@ impl Synthetic {
 pub(super) fn test_features(config: &SyntheticConfig) -> Mat<f64> {
     let map = &config.input_features;
     let mut rng = derive(config.matrix_seed, Purpose::Test, &[]);
-    let inputs: Vec<f64> = (0..TEST_ROWS * map.input_dim())
-        .map(|_| StandardNormal.sample(&mut rng))
-        .collect();
+    let inputs = config.inputs.draw(TEST_ROWS * map.input_dim(), &mut rng);
     let mut features = vec![0.0; TEST_ROWS * map.dim()];
     map.apply(&inputs, &mut features);
     MatRef::from_row_major_slice(&features, TEST_ROWS, map.dim()).to_owned()
@@ -152,26 +149,23 @@ fn mean_square(
     Ok(total / labels.len() as f64)
 }
 
-/// `E[ψ ψᵀ]` for standard normal inputs: the identity, or, for `cos(Ax + b)`, in closed form
-/// `½ (cos(b_i − b_j) e^{−|a_i − a_j|²/2} + cos(b_i + b_j) e^{−|a_i + a_j|²/2})`.
-fn second_moment(features: &FeatureMap) -> Result<Mat<f64>> {
+/// `E[ψ ψᵀ]`: the identity, or, for `cos(Ax + b)`, in closed form
+/// `½ (cos(b_i − b_j) E[cos((a_i − a_j)ᵀx)] + cos(b_i + b_j) E[cos((a_i + a_j)ᵀx)])`.
+fn second_moment(features: &FeatureMap, inputs: InputDistribution) -> Result<Mat<f64>> {
     let d = features.dim();
     match features {
         FeatureMap::Identity(_) => Ok(Mat::identity(d, d)),
         FeatureMap::Fourier(fourier) => {
             let m = fourier.input_dim();
             let row = |i: usize| &fourier.matrix()[i * m..(i + 1) * m];
-            let distance = |i: usize, j: usize, sign: f64| -> f64 {
-                row(i)
-                    .iter()
-                    .zip(row(j))
-                    .map(|(a, b)| (a + sign * b).powi(2))
-                    .sum()
+            let mean = |i: usize, j: usize, sign: f64| {
+                let pairs = row(i).iter().zip(row(j));
+                inputs.mean_cosine(pairs.map(|(a, b)| a + sign * b))
             };
             let b = fourier.offset();
             Ok(Mat::from_fn(d, d, |i, j| {
-                let near = (b[i] - b[j]).cos() * (-0.5 * distance(i, j, -1.0)).exp();
-                let far = (b[i] + b[j]).cos() * (-0.5 * distance(i, j, 1.0)).exp();
+                let near = (b[i] - b[j]).cos() * mean(i, j, -1.0);
+                let far = (b[i] + b[j]).cos() * mean(i, j, 1.0);
                 0.5 * (near + far)
             }))
         }

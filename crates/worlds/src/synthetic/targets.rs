@@ -22,9 +22,10 @@ const OF_TARGETS: u64 = 1;
 ///
 /// ```
 /// use taskscout::features::FeatureMap;
-/// use taskscout_worlds::{Synthetic, SyntheticConfig, Targets};
+/// use taskscout_worlds::{InputDistribution, Synthetic, SyntheticConfig, Targets};
 /// let config = SyntheticConfig {
 ///     input_features: FeatureMap::identity(10)?, source_dim: 8, space: None, task_features: None,
+///     inputs: InputDistribution::Normal,
 ///     k: 3, network: None, noise: 1.0, matrix_seed: 0,
 /// };
 /// let world = Synthetic::with_targets(config, Targets { count: 5, k_star: Some(2) })?;
@@ -181,10 +182,12 @@ mod tests {
     use taskscout::train::PredictorKind;
 
     use super::*;
+    use crate::InputDistribution;
 
     fn config() -> SyntheticConfig {
         SyntheticConfig {
             input_features: FeatureMap::identity(10).unwrap(),
+            inputs: InputDistribution::Normal,
             source_dim: 9,
             space: None,
             task_features: None,

@@ -9,9 +9,8 @@ use faer::{Mat, MatRef};
 
 use super::candidate_features::{CandidateFeature, candidates};
 use super::left_out::{Change, Held, Left, LeftOutTask};
-use super::{Family, Misfit, MissingFeature};
+use super::{Misfit, MissingFeature, TaskFamily};
 use crate::error::Result;
-use crate::identify::is_family_solvable;
 use crate::linalg::{self, packed};
 
 /// Candidates that are added to the family, by their score.
@@ -27,12 +26,12 @@ const PENALTY_STEPS: usize = 20;
 
 /// The features that would lower the residual clearly, the best first.
 pub(super) fn remedies(
-    family: &Family,
+    family: &TaskFamily,
     tasks: &[LeftOutTask],
     left: &Left,
     misfit: &Misfit,
 ) -> Result<Vec<MissingFeature>> {
-    if !is_family_solvable(family.dim(), family.task_features() + 1) {
+    if !TaskFamily::can_be_fitted(family.dim(), family.task_features() + 1) {
         return Ok(Vec::new());
     }
     let scores = Scores::new(family, tasks)?;
@@ -92,7 +91,7 @@ struct Scores<'a> {
 }
 
 impl<'a> Scores<'a> {
-    fn new(family: &Family, tasks: &'a [LeftOutTask]) -> Result<Self> {
+    fn new(family: &TaskFamily, tasks: &'a [LeftOutTask]) -> Result<Self> {
         let (d, outputs) = (family.dim(), family.outputs());
         let residual = |task: &LeftOutTask| {
             let mut moments = Mat::zeros(d, outputs);
@@ -156,7 +155,7 @@ struct FeatureExtension<'a> {
 
 impl<'a> FeatureExtension<'a> {
     fn new(
-        family: &Family,
+        family: &TaskFamily,
         tasks: &[LeftOutTask],
         values: &'a [f64],
         score: &Mat<f64>,

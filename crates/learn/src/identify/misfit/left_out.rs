@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::Family;
+use super::TaskFamily;
 use crate::data::{Statistics, TaskData};
 use crate::error::Result;
 use crate::linalg;
@@ -97,7 +97,7 @@ pub(super) struct Left {
 
 impl Held {
     /// Nothing, where the task has too few rows for a fit of its own.
-    fn new(family: &Family, index: usize, task: &LeftOutTask) -> Result<Option<Self>> {
+    fn new(family: &TaskFamily, index: usize, task: &LeftOutTask) -> Result<Option<Self>> {
         let statistics = &task.statistics;
         if statistics.count() <= statistics.dim() {
             return Ok(None);
@@ -175,7 +175,7 @@ impl Held {
 
 impl Left {
     /// Leaves every task out that can be judged, or a fair part if there are very many.
-    pub(super) fn new(family: &Family, tasks: &[LeftOutTask]) -> Result<Self> {
+    pub(super) fn new(family: &TaskFamily, tasks: &[LeftOutTask]) -> Result<Self> {
         let most = (MOST_WORK / (family.dim() as f64).powi(3)) as usize;
         let stride = tasks.len().div_ceil(most.max(FEWEST_LEFT));
         let chosen: Vec<usize> = (0..tasks.len()).step_by(stride.max(1)).collect();

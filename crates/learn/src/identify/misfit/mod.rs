@@ -6,7 +6,7 @@
 //!
 //! - **noise** `σ²`: every source task fitted on its own, `Σ RSS / Σ (n − freedom)`. It asks nothing
 //!   of `ψ_W`.
-//! - **residual**: every source task predicted by the [`Family`] of the others. It holds the noise,
+//! - **residual**: every source task predicted by the [`TaskFamily`] of the others. It holds the noise,
 //!   what finite data leave open, and what `ψ_W` cannot express.
 //!
 //! Nothing is refitted. With `G_w = RᵀR`, labels `z = R⁻ᵀ b_w` in the same coordinates, the family's
@@ -35,7 +35,7 @@
 //! for w in [-1.0, -0.6, -0.2, 0.2, 0.6, 1.0] {
 //!     let x: Vec<f64> = (0..200).map(|_| normal()).collect();
 //!     let y = x.iter().map(|x| -(1.0 + w) * x + 0.5 * normal()).collect();
-//!     data.add(&[w], &[w], Stage::WarmUp, 0, &Samples::new(x, 1, y, 1)?)?;
+//!     data.add_source_rows(&[w], &[w], Stage::WarmUp, 0, &Samples::new(x, 1, y, 1)?)?;
 //! }
 //! let misfit = Misfit::of(&data, 1)?.unwrap();
 //! assert!(misfit.is_serious());
@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 
 use self::feature_extension::remedies;
 use self::left_out::{Left, LeftOut, LeftOutTask};
-use super::Family;
+use super::TaskFamily;
 use crate::data::TaskData;
 use crate::error::Result;
 
@@ -110,14 +110,14 @@ impl Misfit {
     /// # Errors
     /// A breakdown of the numerics.
     pub fn of(data: &TaskData, sources: usize) -> Result<Option<Self>> {
-        match Family::fit(data, sources, None)? {
+        match TaskFamily::fit(data, sources, None)? {
             Some(family) => Self::of_family(&family, data),
             None => Ok(None),
         }
     }
 
     /// The same for a family that was fitted to all source rows.
-    pub fn of_family(family: &Family, data: &TaskData) -> Result<Option<Self>> {
+    pub fn of_family(family: &TaskFamily, data: &TaskData) -> Result<Option<Self>> {
         let tasks = LeftOutTask::distinct(data, family.task_features())?;
         let left = Left::new(family, &tasks)?;
         if left.tasks() < FEWEST_TASKS {

@@ -54,7 +54,8 @@ impl World {
             }
             let rows = Samples::new(x, D, y, m).unwrap();
             let seen = apply_row(&self.seen, &task);
-            data.add(&task, &seen, Stage::WarmUp, 0, &rows).unwrap();
+            data.add_source_rows(&task, &seen, Stage::WarmUp, 0, &rows)
+                .unwrap();
         }
         data
     }
@@ -180,7 +181,7 @@ fn nothing_is_said_where_nothing_can_be() {
         let x = normals(50, &mut derive(task as u64, Purpose::Test, &[]));
         let y = x.iter().map(|x| x * task as f64).collect();
         let rows = Samples::new(x, 1, y, 1).unwrap();
-        data.add(&features, &features, Stage::WarmUp, 0, &rows)
+        data.add_source_rows(&features, &features, Stage::WarmUp, 0, &rows)
             .unwrap();
     }
     assert!(Misfit::of(&data, 6).unwrap().is_none());
@@ -194,7 +195,7 @@ fn nothing_is_said_where_nothing_can_be() {
 fn a_task_left_out_is_a_fit_without_it() {
     let world = World::new(&linear_and(&[[0, 0, 0]]), &LINEAR);
     let data = world.data(8, 40, 3);
-    let family = Family::fit(&data, 3, None).unwrap().unwrap();
+    let family = TaskFamily::fit(&data, 3, None).unwrap().unwrap();
     let tasks = LeftOutTask::distinct(&data, 3).unwrap();
     let left = Left::new(&family, &tasks).unwrap();
     assert_eq!(left.tasks(), 8);

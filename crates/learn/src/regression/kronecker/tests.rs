@@ -29,7 +29,7 @@ fn problem_data() -> (TaskData, Vec<(Vec<f64>, Samples)>) {
         let batch =
             Samples::new(normals(n * D, rng), D, normals(n * OUTPUTS, rng), OUTPUTS).unwrap();
         let features = normals(P, rng);
-        data.add(&features, &features, Stage::Explore, 0, &batch)
+        data.add_source_rows(&features, &features, Stage::Explore, 0, &batch)
             .unwrap();
         rows.push((features, batch));
     }
@@ -156,7 +156,7 @@ fn projected_statistics_are_those_of_the_tasks() {
 fn stages_and_target_rows_choose_the_observations() {
     let (mut data, rows) = problem_data();
     let (features, batch) = &rows[0];
-    data.add(features, features, Stage::Exploit, 1, batch)
+    data.add_source_rows(features, features, Stage::Exploit, 1, batch)
         .unwrap();
     let counts = |stages: Option<&[Stage]>, targets| {
         let problem = BilinearProblem::new(&data, stages, targets).unwrap();

@@ -40,9 +40,13 @@ pub(super) fn on_representation(
     alone: TargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
-        AnyRepresentation::Linear(linear) => {
-            on_features::candidates(data, target, linear, folds, &context.target_only_cache)
-        }
+        AnyRepresentation::Linear(linear) => on_features::candidates(
+            data,
+            target,
+            (linear, model.noise),
+            folds,
+            &context.target_only_cache,
+        ),
         other => {
             let folds: Vec<on_rows::Fold<'_>> = folds
                 .iter()

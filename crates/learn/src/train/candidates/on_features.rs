@@ -1,130 +1,272 @@
 //! The candidates where `φ` is a matrix: all of them are coefficients on features, and statistics
 //! are enough to fit and to compare them.
+//!
+//! With few rows the noise of a target is hardly known, and whoever explains its labels as noise looks well. The source
+//! rows say how large such noise is, if the target's is like theirs. So each candidate is fitted in two ways, with its own
+//! noise alone and with that of the source rows as a few rows more, and the ways are averaged ([`Blend`]). Target-only is
+//! judged like this too, but what it predicts with knows nothing of source tasks.
 
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::{LinearPosterior, RidgeSolver, least_noises};
-use crate::train::guard::{Candidate, HeldOut, Predictor, PredictorKind, comparable};
+use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
+use crate::train::guard::{Blend, Candidate, HeldOut, Predictor, PredictorKind, comparable};
 use crate::train::{LeaveFoldOutRepresentation, TargetOnlyCache};
 
-/// A kind of predictor with what it knows, one posterior an output.
-type KindFit = (PredictorKind, Vec<LinearPosterior>);
+/// The kinds of predictor, in the order of all lists here.
+const KINDS: [PredictorKind; 3] = [
+    PredictorKind::Shared,
+    PredictorKind::SharedResidual,
+    PredictorKind::TargetOnly,
+];
+/// Rows that the noise of the source rows counts for.
+const NOISE_ROWS: usize = 10;
+/// Rows of a target that show its noise well enough, and from which folds say enough.
+const ENOUGH_ROWS: usize = 100;
+/// Between these the odds of shared are ten times those of the marginal likelihoods, which leave less to chance than folds
+/// of few rows do. Odds beyond would outweigh what the folds say of a representation that is nearly right. With many rows
+/// of the target the representation follows them, and so explains them too well.
+const LEAST_ODDS: f64 = 1.0;
+const MOST_ODDS: f64 = 100.0;
 
-/// All candidates for a target, with how they do on folds left out.
+/// All candidates for a target, with how they do on folds left out. `noise` is that of the source rows.
 pub(super) fn candidates(
     data: &TaskData,
     target: usize,
-    representation: &Linear,
+    (representation, noise): (&Linear, f64),
     folds: &[LeaveFoldOutRepresentation],
     cache: &TargetOnlyCache,
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, TargetRows::All)?;
     let floors = least_noises(&everything);
     let solver = cache.ridge_solver(target, TargetRows::All, &everything)?;
-    let all = (&everything, solver.as_ref());
-    let mut candidates: Vec<Candidate> = fit_candidates(all, representation, &floors)?
-        .into_iter()
-        .map(|(kind, posteriors)| Candidate {
-            predictor: Predictor {
-                kind,
-                coefficients: posteriors
-                    .iter()
-                    .map(|posterior| posterior.mean.clone())
-                    .collect(),
-                head: None,
-                held_out_error: None,
-            },
-            posteriors,
-            prior_odds: kind.prior_odds(),
-            held_out: Vec::new(),
-        })
-        .collect();
+    let ways = noise_priors(everything.count(), noise);
+    let rows = Rows::new(&everything, &solver, representation)?;
+    let fits: Vec<Fits> = ways.iter().map(|way| rows.fit(&floors, *way)).collect();
+    let judged = judge(data, target, (folds, cache), &floors, &ways)?;
+    let mut candidates = Vec::new();
+    for kind in 0..KINDS.len() {
+        let of_kind: Vec<&[HeldOut]> = judged.iter().map(|way| way[kind].as_slice()).collect();
+        let mut candidate = candidate(kind, &fits, &of_kind, |at| {
+            &data.targets()[target].folds[folds[at].fold]
+        })?;
+        if KINDS[kind] == PredictorKind::Shared && everything.count() <= ENOUGH_ROWS {
+            candidate.prior_odds = shared_odds(&fits);
+        }
+        candidates.push(candidate.scored(data, target));
+    }
+    Ok(candidates)
+}
+
+/// What may be known of the noise of a target: nothing, and that it is like that of the source rows.
+fn noise_priors(rows: usize, noise: f64) -> Vec<NoisePrior> {
+    let mut ways = vec![NoisePrior::default()];
+    if rows <= ENOUGH_ROWS && noise > 0.0 && noise.is_finite() {
+        ways.push(NoisePrior {
+            rows: NOISE_ROWS,
+            noise,
+        });
+    }
+    ways
+}
+
+/// How each way and kind does on every fold left out; nothing where folds cannot be compared.
+fn judge(
+    data: &TaskData,
+    target: usize,
+    (folds, cache): (&[LeaveFoldOutRepresentation], &TargetOnlyCache),
+    floors: &[f64],
+    ways: &[NoisePrior],
+) -> Result<Vec<[Vec<HeldOut>; 3]>> {
     let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
-    if comparable(data, target, &held_out) {
-        for fit in folds {
-            let Some(representation) = fit.representation.as_linear() else {
-                return Err(Error::State(
-                    "an oracle gave a matrix for all rows, but another representation for a fold"
-                        .into(),
-                ));
-            };
-            let without = TargetRows::Without(fit.fold);
-            let seen = data.target_statistics(target, without)?;
-            let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
-            let solver = cache.ridge_solver(target, without, &seen)?;
-            let fitted = fit_candidates((&seen, &solver), representation, &floors)?;
-            let roots = cache.gram_roots(target, fit.fold, unseen)?;
-            for (candidate, (_, posteriors)) in candidates.iter_mut().zip(fitted) {
+    if !comparable(data, target, &held_out) {
+        return Ok(Vec::new());
+    }
+    let mut judged: Vec<[Vec<HeldOut>; 3]> = vec![Default::default(); ways.len()];
+    for fit in folds {
+        let Some(representation) = fit.representation.as_linear() else {
+            return Err(Error::State(
+                "an oracle gave a matrix for all rows, but another representation for a fold"
+                    .into(),
+            ));
+        };
+        let without = TargetRows::Without(fit.fold);
+        let seen = data.target_statistics(target, without)?;
+        let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
+        let solver = cache.ridge_solver(target, without, &seen)?;
+        let roots = cache.gram_roots(target, fit.fold, unseen)?;
+        let rows = Rows::new(&seen, &solver, representation)?;
+        for (way, judged) in ways.iter().zip(&mut judged) {
+            let fitted = rows.fit(floors, *way).posteriors;
+            for (posteriors, judged) in fitted.iter().zip(judged) {
                 let rows = (unseen, roots.as_slice());
-                let judged = HeldOut::judge_on(fit.fold, &posteriors, rows, 1.0)?;
-                candidate.held_out.push(judged);
+                judged.push(HeldOut::judge_on(fit.fold, posteriors, rows, 1.0)?);
             }
         }
     }
-    Ok(candidates
-        .into_iter()
-        .map(|candidate| candidate.scored(data, target))
-        .collect())
+    Ok(judged)
 }
 
-/// Fits every kind of predictor to rows of the target, given with their solver and a representation, with a least noise
-/// for each output.
-fn fit_candidates(
-    (rows, solver): (&Statistics, &RidgeSolver),
-    representation: &Linear,
-    floors: &[f64],
-) -> Result<Vec<KindFit>> {
-    let projected = rows.project(representation.matrix())?;
-    let small = RidgeSolver::new(&projected)?;
-    let (mut alone, mut shared, mut corrected) = (Vec::new(), Vec::new(), Vec::new());
-    for (output, &floor) in floors.iter().enumerate() {
-        let square = rows.sum_of_squares(output);
-        let own = solver.fit(rows.cross_moment(output), square);
-        alone.push(solver.posterior(&own, floor));
-        let head = small.fit(projected.cross_moment(output), square);
-        let transfer = LinearPosterior {
-            mean: representation.coefficients(&head.coefficients),
-            ..small
-                .posterior(&head, floor)
-                .mapped(representation.matrix())
-        };
-        corrected.push(add_residual((rows, output), solver, &transfer, floor));
-        shared.push(transfer);
+/// A candidate from its fits in all ways, and from how these do on the folds.
+fn candidate<'a>(
+    kind: usize,
+    fits: &[Fits],
+    judged: &[&[HeldOut]],
+    folds: impl Fn(usize) -> &'a Statistics,
+) -> Result<Candidate> {
+    let even = vec![1.0; fits.len()];
+    let (shares, mut held_out) = match judged.is_empty() {
+        true => (even, Vec::new()),
+        false => {
+            let blend = Blend::of(&even, judged, folds)?;
+            (blend.shares, blend.held_out)
+        }
+    };
+    let mean = |output: usize| {
+        let of_ways = fits.iter().map(|fit| &fit.posteriors[kind][output]);
+        let parts: Vec<(f64, &LinearPosterior)> = shares.iter().copied().zip(of_ways).collect();
+        LinearPosterior::mean_of(&parts)
+    };
+    let outputs = fits[0].posteriors[kind].len();
+    let mut posteriors: Vec<LinearPosterior> = (0..outputs).map(mean).collect();
+    if KINDS[kind] == PredictorKind::TargetOnly {
+        posteriors.clone_from(&fits[0].posteriors[kind]);
+        for (blended, own) in held_out
+            .iter_mut()
+            .zip(judged.first().into_iter().copied().flatten())
+        {
+            *blended = HeldOut {
+                log_density: blended.log_density,
+                ..own.clone()
+            };
+        }
     }
-    Ok(vec![
-        (PredictorKind::Shared, shared),
-        (PredictorKind::SharedResidual, corrected),
-        (PredictorKind::TargetOnly, alone),
-    ])
+    Ok(Candidate {
+        predictor: Predictor {
+            kind: KINDS[kind],
+            coefficients: posteriors
+                .iter()
+                .map(|posterior| posterior.mean.clone())
+                .collect(),
+            head: None,
+            held_out_error: None,
+        },
+        posteriors,
+        prior_odds: KINDS[kind].prior_odds(),
+        held_out,
+    })
 }
 
-/// The predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
-fn add_residual(
-    (rows, output): (&Statistics, usize),
-    solver: &RidgeSolver,
-    transfer: &LinearPosterior,
-    floor: f64,
-) -> LinearPosterior {
-    let mut left: Vec<f64> = transfer.mean.iter().map(|_| 0.0).collect();
-    crate::linalg::packed::multiply_add(rows.gram(), &transfer.mean, &mut left);
-    left.iter_mut()
-        .zip(rows.cross_moment(output))
-        .for_each(|(fit, moment)| *fit = moment - *fit);
-    let square = rows
-        .residual_sum_of_squares(output, &transfer.mean)
-        .max(0.0);
-    let residual = solver.fit(&left, square);
-    let posterior = solver.posterior(&residual, floor);
-    LinearPosterior {
-        mean: transfer
-            .mean
+/// The odds of shared against target-only before any fold is looked at: what is expected of source tasks, times how much
+/// better a head on the representation explains all rows than coefficients of their own, chance included.
+fn shared_odds(fits: &[Fits]) -> f64 {
+    let expected = PredictorKind::Shared.prior_odds();
+    let mean = |of: fn(&Fits) -> f64| {
+        let top = fits.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        top + fits
             .iter()
-            .zip(&residual.coefficients)
-            .map(|(a, b)| a + b)
-            .collect(),
-        covariance: posterior.covariance + &transfer.covariance,
-        noise: posterior.noise,
-        degrees_of_freedom: posterior.degrees_of_freedom,
+            .map(|fit| (of(fit) - top).exp())
+            .sum::<f64>()
+            .ln()
+    };
+    let odds = expected * (mean(|fit| fit.shared_evidence) - mean(|fit| fit.own_evidence)).exp();
+    match odds.is_nan() {
+        true => expected,
+        false => odds.clamp(LEAST_ODDS, MOST_ODDS),
+    }
+}
+
+/// Rows of a target, as they are and under the representation.
+struct Rows<'a> {
+    rows: &'a Statistics,
+    solver: &'a RidgeSolver,
+    representation: &'a Linear,
+    projected: Statistics,
+    head_solver: RidgeSolver,
+}
+
+/// All kinds of predictor fitted to the same rows.
+struct Fits {
+    /// What each knows, one posterior an output.
+    posteriors: [Vec<LinearPosterior>; 3],
+    /// The log marginal likelihood of the labels, given a head on the representation.
+    shared_evidence: f64,
+    /// The same given coefficients of their own.
+    own_evidence: f64,
+}
+
+impl<'a> Rows<'a> {
+    fn new(
+        rows: &'a Statistics,
+        solver: &'a RidgeSolver,
+        representation: &'a Linear,
+    ) -> Result<Self> {
+        let projected = rows.project(representation.matrix())?;
+        Ok(Self {
+            head_solver: RidgeSolver::new(&projected)?,
+            rows,
+            solver,
+            representation,
+            projected,
+        })
+    }
+
+    /// Fits every kind of predictor, with a least noise for each output.
+    fn fit(&self, floors: &[f64], known: NoisePrior) -> Fits {
+        let mut fits = Fits {
+            posteriors: Default::default(),
+            shared_evidence: 0.0,
+            own_evidence: 0.0,
+        };
+        for (output, &floor) in floors.iter().enumerate() {
+            let square = self.rows.sum_of_squares(output);
+            let head = self
+                .head_solver
+                .fit(self.projected.cross_moment(output), square, known);
+            let shared = LinearPosterior {
+                mean: self.representation.coefficients(&head.coefficients),
+                ..self
+                    .head_solver
+                    .posterior(&head, floor, known)
+                    .mapped(self.representation.matrix())
+            };
+            let own = self
+                .solver
+                .fit(self.rows.cross_moment(output), square, known);
+            fits.shared_evidence += head.log_evidence;
+            fits.own_evidence += own.log_evidence;
+            let corrected = self.add_residual(output, &shared, (floor, known));
+            let alone = self.solver.posterior(&own, floor, known);
+            let all = fits.posteriors.iter_mut().zip([shared, corrected, alone]);
+            all.for_each(|(posteriors, one)| posteriors.push(one));
+        }
+        fits
+    }
+
+    /// A predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
+    fn add_residual(
+        &self,
+        output: usize,
+        transfer: &LinearPosterior,
+        (floor, known): (f64, NoisePrior),
+    ) -> LinearPosterior {
+        let mut left = vec![0.0; transfer.mean.len()];
+        crate::linalg::packed::multiply_add(self.rows.gram(), &transfer.mean, &mut left);
+        left.iter_mut()
+            .zip(self.rows.cross_moment(output))
+            .for_each(|(fit, moment)| *fit = moment - *fit);
+        let square = self
+            .rows
+            .residual_sum_of_squares(output, &transfer.mean)
+            .max(0.0);
+        let residual = self.solver.fit(&left, square, known);
+        let posterior = self.solver.posterior(&residual, floor, known);
+        let mean = transfer.mean.iter().zip(&residual.coefficients);
+        LinearPosterior {
+            mean: mean.map(|(a, b)| a + b).collect(),
+            covariance: posterior.covariance + &transfer.covariance,
+            noise: posterior.noise,
+            degrees_of_freedom: posterior.degrees_of_freedom,
+        }
     }
 }

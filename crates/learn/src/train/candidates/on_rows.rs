@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::data::{Statistics, TargetRows, TaskData};
 use crate::error::Result;
 use crate::model::{AnyRepresentation, Representation as _};
-use crate::regression::{LinearPosterior, RidgeSolver, least_noises};
+use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
 use crate::representation::Stack;
 use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
 
@@ -150,13 +150,14 @@ fn fit(
 /// Ridge regression on some columns of `z`.
 fn ridge_on(rows: &Statistics, columns: Range<usize>, floors: &[f64]) -> Result<OnStack> {
     let part = rows.select(columns.clone())?;
-    let solver = RidgeSolver::new(&part)?;
+    let (solver, own) = (RidgeSolver::new(&part)?, NoisePrior::default());
     let columns: Vec<usize> = columns.collect();
     Ok((0..rows.outputs())
         .map(|output| {
-            let fit = solver.fit(part.cross_moment(output), part.sum_of_squares(output));
+            let (moment, square) = (part.cross_moment(output), part.sum_of_squares(output));
+            let fit = solver.fit(moment, square, own);
             solver
-                .posterior(&fit, floors[output])
+                .posterior(&fit, floors[output], own)
                 .placed(&columns, rows.dim())
         })
         .collect())
@@ -170,6 +171,7 @@ fn add_residual(
     floors: &[f64],
 ) -> Result<OnStack> {
     let solver = RidgeSolver::new(&rows.select(columns.clone())?)?;
+    let own = NoisePrior::default();
     let places: Vec<usize> = columns.clone().collect();
     Ok(predictor
         .iter()
@@ -185,9 +187,10 @@ fn add_residual(
                 &left,
                 rows.residual_sum_of_squares(output, &predictor.mean)
                     .max(0.0),
+                own,
             );
             let mut all = solver
-                .posterior(&residual, floors[output])
+                .posterior(&residual, floors[output], own)
                 .placed(&places, rows.dim());
             all.covariance += &predictor.covariance;
             all.mean

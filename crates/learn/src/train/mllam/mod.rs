@@ -25,7 +25,7 @@
 //!     let x: Vec<f64> = (0..3 * 40).map(|_| StandardNormal.sample(&mut rng)).collect();
 //!     let c = task[0] - 2.0 * task[1];
 //!     let y = x.chunks(3).map(|row| c * (row[0] - row[2])).collect();
-//!     data.add(&task, &task, Stage::WarmUp, 0, &Samples::new(x, 3, y, 1)?)?;
+//!     data.add_source_rows(&task, &task, Stage::WarmUp, 0, &Samples::new(x, 3, y, 1)?)?;
 //! }
 //! let context = TrainContext { k: Some(1), ..TrainContext::default() };
 //! let model = Mllam::default().model(&data, &context)?;

@@ -237,9 +237,9 @@ mod tests {
     fn parts_are_disjoint_and_leave_no_row_out() {
         let mut data = TaskData::new(1, 1, 2).keeping_rows();
         let task = [1.0, 0.0];
-        data.add(&task, &task, Stage::Explore, 1, &numbered(5..23))
+        data.add_source_rows(&task, &task, Stage::Explore, 1, &numbered(5..23))
             .unwrap();
-        data.add(&task, &task, Stage::WarmUp, 0, &numbered(0..5))
+        data.add_source_rows(&task, &task, Stage::WarmUp, 0, &numbered(0..5))
             .unwrap();
         let target = data.add_target("t", vec![0.0, 1.0]).unwrap();
         data.add_target_rows(target, &numbered(0..23)).unwrap();
@@ -278,7 +278,7 @@ mod tests {
             (Stage::Explore, -0.0),
             (Stage::Exploit, 2.0),
         ] {
-            data.add(&[task], &[task], stage, 0, &numbered(0..4))
+            data.add_source_rows(&[task], &[task], stage, 0, &numbered(0..4))
                 .unwrap();
         }
         let target = data.add_target("t", vec![1.0]).unwrap();
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn rows_that_were_not_kept_are_missed() {
         let mut data = TaskData::new(1, 1, 1);
-        data.add(&[1.0], &[1.0], Stage::WarmUp, 0, &numbered(0..4))
+        data.add_source_rows(&[1.0], &[1.0], Stage::WarmUp, 0, &numbered(0..4))
             .unwrap();
         let tasks = FitTasks::new(&data, None, TargetRows::None).unwrap();
         let refused = tasks.check_rows().unwrap_err().to_string();

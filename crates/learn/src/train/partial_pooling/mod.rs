@@ -52,8 +52,8 @@ pub struct FeatureSet {
 ///     let y = x.chunks(2).map(|x| -wind - 0.3 * x[1]).collect();
 ///     Samples::new(x, 2, y, 1)
 /// };
-/// data.add(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
-/// data.add(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
+/// data.add_source_rows(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
+/// data.add_source_rows(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
 /// let oracle = PartialPooling { groups: vec![1, 1], ..PartialPooling::default() };
 /// let model = oracle.model(&data, &TrainContext::default())?;
@@ -75,6 +75,15 @@ pub struct PartialPooling {
     /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
     #[serde(rename = "worth", alias = "effective_rows")]
     pub effective_rows: f64,
+    /// Rows of the target that the noise of source tasks counts for where sets are weighed: on sets that leave less noise in source
+    /// tasks, less is expected in the target. If 0, all sets are as probable beforehand.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub noise_rows: f64,
+}
+
+/// Whether a setting is as it always was, so that files do not have it.
+fn is_zero(value: &f64) -> bool {
+    value.abs() <= 0.0
 }
 
 impl Default for PartialPooling {
@@ -83,6 +92,7 @@ impl Default for PartialPooling {
             groups: Vec::new(),
             sets: Vec::new(),
             effective_rows: 150.0,
+            noise_rows: 0.0,
         }
     }
 }
@@ -109,6 +119,12 @@ impl PartialPooling {
                     "is {}: give a finite number of rows above 0",
                     self.effective_rows
                 ),
+            ));
+        }
+        if !(self.noise_rows >= 0.0 && self.noise_rows.is_finite()) {
+            return Err(Error::setting(
+                "noise_rows",
+                format!("is {}: give a finite number from 0", self.noise_rows),
             ));
         }
         let count = self.groups.len().max(1);

@@ -75,16 +75,28 @@ impl PartialPooling {
             return Ok(Some(candidate));
         }
         let mut ways = vec![learnt.placed(&hierarchy.basis.columns, d)];
+        let mut noises = vec![hierarchy.noise()];
         // Without folds to compare sets by, the first stands for all.
         for other in hierarchy.others.iter().filter(|_| !folds.is_empty()) {
-            let learnt = learn(data, other, target, &folds, TargetRows::All)?;
-            ways.extend(learnt.map(|one| one.placed(&other.basis.columns, d)));
+            if let Some(one) = learn(data, other, target, &folds, TargetRows::All)? {
+                ways.push(one.placed(&other.basis.columns, d));
+                noises.push(other.noise());
+            }
         }
-        let even = vec![1.0; ways.len()];
         let left_out = left_out(data, target, &folds, hierarchy.output);
-        let learnt = blend(&ways, &even, |at| &left_out[at])?;
+        let learnt = blend(&ways, &self.expected(&noises), |at| &left_out[at])?;
         let odds = odds(learnt.alike);
         Ok(Some(learnt.candidate(kind, odds)))
+    }
+
+    /// How probable sets are beforehand, up to a common factor, by the noise that they leave in source tasks: the density that a row of
+    /// the target is expected to have.
+    fn expected(&self, noises: &[f64]) -> Vec<f64> {
+        let least = noises.iter().copied().fold(f64::INFINITY, f64::min);
+        let one = |noise: &f64| (least / noise).powf(0.5 * self.noise_rows);
+        let all: Vec<f64> = noises.iter().map(one).collect();
+        let usable = all.iter().all(|one| one.is_finite());
+        if usable { all } else { vec![1.0; noises.len()] }
     }
 
     /// What an output of a target's rows gives by itself: the mean over the sets of features, by how well each foretells rows left out.
