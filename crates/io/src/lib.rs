@@ -1,5 +1,5 @@
 //! What enters and leaves by files: [`files`] that are complete or as they were before, and
-//! [`tables`] of named columns in CSV and Parquet.
+//! [`tables`] of named columns in CSV and Parquet. [`time`] writes times as people do.
 //!
 //! ```
 //! use taskscout_io::{files, tables::Table};
@@ -13,3 +13,4 @@
 
 pub mod files;
 pub mod tables;
+pub mod time;

@@ -54,7 +54,7 @@ pub use gather::{FactOptions, gather};
 pub use inspect::inspect;
 pub use readers::{
     Format, ReadOptions, RobotFormat, RobotOptions, files, is_bag, read, read_bag, read_raw,
-    robot_format,
+    read_rows, robot_format,
 };
 pub use recorded::{Recorded, RecordedConfig, RecordedTask, Scaling, TaskKnowledge};
 pub use recording::{ColumnUnits, Logs, Recording, SkippedRow};

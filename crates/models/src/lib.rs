@@ -76,7 +76,7 @@
 //!     output_scaling: None,
 //!     tasks: None,
 //!     provenance: Provenance::default(),
-//!     names: Names { inputs: vec!["speed".into()], outputs: vec!["force".into()], units: None },
+//!     names: Names { inputs: vec!["speed".into()], outputs: vec!["force".into()], ..Names::default() },
 //! })?;
 //! let y = model.predict(&[12.0])?[0];
 //! assert_eq!((y.mean, y.std), (3.0, 0.5));
@@ -95,5 +95,7 @@ pub mod words;
 pub use error::{Error, Result};
 pub use model::{Prediction, SavedModel};
 pub use onnx::OnnxOptions;
-pub use parts::{Affine, Basis, Names, Parts, Provenance, Tasks, Uncertainty, Units};
+pub use parts::{
+    Affine, Basis, InputExpressions, Names, Parts, Provenance, Tasks, Uncertainty, Units,
+};
 pub use table::TableInputs;

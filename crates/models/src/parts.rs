@@ -44,6 +44,23 @@ pub struct Names {
     /// of the outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<Units>,
+    /// How the inputs are computed from the columns of a log, where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expressions: Option<InputExpressions>,
+}
+
+/// How inputs are computed from the columns of a log of a robot.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputExpressions {
+    /// The expressions, with numbers in place of named constants; one may give several inputs.
+    pub inputs: Vec<String>,
+    /// The series whose times the rows have; if not given, that of the first input.
+    pub times: Option<String>,
+    /// Whether other series are interpolated at these times, or their nearest row is taken.
+    pub interpolate: bool,
+    /// Seconds that a row of another series may be away; if not given, two of its steps.
+    pub tolerance_s: Option<f64>,
 }
 
 /// What inputs and outputs are measured in, in the order of the model; nothing where nobody said.

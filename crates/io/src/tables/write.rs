@@ -48,25 +48,9 @@ pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
     let rows = check(path, columns)?;
     crate::files::replace(path, |mut file| {
         let mut text = String::new();
-        let alone = columns.len() == 1;
-        for (index, column) in columns.iter().enumerate() {
-            push_separator(&mut text, index);
-            push_cell(&mut text, &column.name, alone);
-        }
-        text.push('\n');
+        push_header(&mut text, columns);
         for row in 0..rows {
-            for (index, column) in columns.iter().enumerate() {
-                push_separator(&mut text, index);
-                match &column.values {
-                    // A line without a cell would be skipped as blank.
-                    Values::Numbers(numbers) if alone && number::is_empty(numbers[row]) => {
-                        text.push_str("\"\"");
-                    }
-                    Values::Numbers(numbers) => number::push(&mut text, numbers[row]),
-                    Values::Text(texts) => push_cell(&mut text, &texts[row], alone),
-                }
-            }
-            text.push('\n');
+            push_row(&mut text, columns, row);
             if text.len() > BUFFER {
                 file.write_all(text.as_bytes())?;
                 text.clear();
@@ -75,6 +59,44 @@ pub fn write_csv(path: impl AsRef<Path>, columns: &[Column]) -> Result<()> {
         file.write_all(text.as_bytes())
     })?;
     Ok(())
+}
+
+/// Columns as the text of a CSV file.
+///
+/// # Errors
+/// If the columns differ in length, or have no or equal names.
+pub fn csv_text(columns: &[Column]) -> Result<String> {
+    let rows = check(Path::new("standard output"), columns)?;
+    let mut text = String::new();
+    push_header(&mut text, columns);
+    for row in 0..rows {
+        push_row(&mut text, columns, row);
+    }
+    Ok(text)
+}
+
+fn push_header(text: &mut String, columns: &[Column]) {
+    for (index, column) in columns.iter().enumerate() {
+        push_separator(text, index);
+        push_cell(text, &column.name, columns.len() == 1);
+    }
+    text.push('\n');
+}
+
+fn push_row(text: &mut String, columns: &[Column], row: usize) {
+    let alone = columns.len() == 1;
+    for (index, column) in columns.iter().enumerate() {
+        push_separator(text, index);
+        match &column.values {
+            // A line without a cell would be skipped as blank.
+            Values::Numbers(numbers) if alone && number::is_empty(numbers[row]) => {
+                text.push_str("\"\"");
+            }
+            Values::Numbers(numbers) => number::push(text, numbers[row]),
+            Values::Text(texts) => push_cell(text, &texts[row], alone),
+        }
+    }
+    text.push('\n');
 }
 
 /// Writes columns as Parquet with Snappy compression, replacing the file in one step.

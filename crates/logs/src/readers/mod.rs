@@ -19,7 +19,7 @@ pub(crate) use self::files::SIDE_TABLES;
 use crate::error::Result;
 use crate::recording::Logs;
 
-pub use self::robot::{RobotFormat, RobotOptions, read_raw, robot_format};
+pub use self::robot::{RobotFormat, RobotOptions, read_raw, read_rows, robot_format};
 pub use self::rosbag2::{is_bag, read_bag};
 
 /// What to read, and how strictly.

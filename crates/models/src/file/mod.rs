@@ -31,6 +31,7 @@ const INPUTS: &str = "inputs";
 const OUTPUTS: &str = "outputs";
 /// Where their units stand.
 const UNITS: &str = "units";
+const EXPRESSIONS: &str = "expressions";
 
 impl SavedModel {
     /// Writes the model to a file, which is replaced in one step.
@@ -83,6 +84,10 @@ impl SavedModel {
             let text = serde_json::to_string(units).map_err(Error::description)?;
             metadata.push((UNITS, text));
         }
+        if let Some(expressions) = &names.expressions {
+            let text = serde_json::to_string(expressions).map_err(Error::description)?;
+            metadata.push((EXPRESSIONS, text));
+        }
         writer.finish(metadata)
     }
 
@@ -99,14 +104,17 @@ impl SavedModel {
         parts.names = Names {
             inputs: names(&reader, INPUTS)?,
             outputs: names(&reader, OUTPUTS)?,
-            units: reader
-                .metadata(UNITS)
-                .map(serde_json::from_str)
-                .transpose()
-                .map_err(Error::description)?,
+            units: value_of(&reader, UNITS)?,
+            expressions: value_of(&reader, EXPRESSIONS)?,
         };
         Self::new(parts)
     }
+}
+
+/// What the metadata have under a key; nothing in files of earlier versions.
+fn value_of<T: serde::de::DeserializeOwned>(reader: &Reader<'_>, key: &str) -> Result<Option<T>> {
+    let found = reader.metadata(key).map(serde_json::from_str);
+    found.transpose().map_err(Error::description)
 }
 
 /// The names that the metadata have under a key; none in files of earlier versions.

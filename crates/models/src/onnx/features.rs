@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use taskscout::features::{FeatureMap, Features as _, Fourier, OneHotPolynomial};
 
 use super::graph::Graph;
+use super::learnt;
 use super::scaling::standardised;
 use crate::error::{Error, Result};
 
@@ -44,6 +45,8 @@ pub(super) fn features(graph: &mut Graph, map: &FeatureMap, x: &str) -> Result<S
                 .collect::<Result<_>>()?;
             Ok(graph.beside(&parts))
         }
+        FeatureMap::Trees(map) => learnt::trees(graph, map, x),
+        FeatureMap::Network(map) => learnt::network(graph, map, x),
         FeatureMap::Custom(custom) => Err(Error::CustomFeatures {
             name: custom.name().to_owned(),
         }),

@@ -71,6 +71,11 @@ impl Graph {
         self.node("Cast", &[values], &[("to", to.data_type())])
     }
 
+    /// The same values as whole numbers.
+    pub(super) fn whole(&mut self, values: &str) -> String {
+        self.node("Cast", &[values], &[("to", INT64)])
+    }
+
     /// A constant vector of whole numbers.
     pub(super) fn integers(&mut self, name: &str, values: &[usize]) -> String {
         let bytes: Vec<u8> = values

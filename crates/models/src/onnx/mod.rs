@@ -13,6 +13,7 @@
 
 mod features;
 mod graph;
+mod learnt;
 mod precision;
 mod protobuf;
 mod scaling;
@@ -272,6 +273,8 @@ fn standard_deviation<'a>(
 /// Where the model comes from and what its columns are called, as texts that every runtime can show.
 fn properties(provenance: &Provenance, parts: &Parts) -> Vec<Message> {
     let list = |names: &[String]| serde_json::to_string(names).unwrap_or_default();
+    let expressions = parts.names.expressions.as_ref();
+    let expressions = expressions.map_or(&[][..], |found| &found.inputs);
     let entries = [
         ("taskscout_version", provenance.version.clone()),
         ("study", provenance.study.clone()),
@@ -286,10 +289,13 @@ fn properties(provenance: &Provenance, parts: &Parts) -> Vec<Message> {
         ("target_rows", provenance.target_rows.to_string()),
         ("inputs", list(&parts.names.inputs)),
         ("outputs", list(&parts.names.outputs)),
+        ("expressions", list(expressions)),
     ];
     entries
         .iter()
-        .filter(|(key, names)| !matches!(*key, "inputs" | "outputs") || names != "[]")
+        .filter(|(key, names)| {
+            !matches!(*key, "inputs" | "outputs" | "expressions") || names != "[]"
+        })
         .map(|(key, value)| Message::default().text(1, key).text(2, value))
         .collect()
 }

@@ -2,7 +2,9 @@
 
 use faer::Mat;
 use rand_distr::{Distribution as _, StandardNormal};
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::{
+    FeatureMap, Features as _, NetworkFeatures, NetworkLayer, Split, Tree, Trees,
+};
 use taskscout::model::{
     Activation, AnyRepresentation, Layer, Linear, Mlp, Representation as _, TaskMap,
 };
@@ -46,6 +48,36 @@ pub(crate) const KINDS: [Kind; 6] = [
     },
 ];
 
+/// Trees of different depth over three inputs.
+fn trees() -> FeatureMap {
+    let mut rng = derive(8, Purpose::Features, &[]);
+    let mut value = || -> f64 { StandardNormal.sample(&mut rng) };
+    let all = (0..9_usize).map(|at| Tree {
+        splits: (0..1 + at % 4)
+            .map(|bit| Split {
+                input: (at + bit) % 3,
+                above: value(),
+            })
+            .collect(),
+        leaves: (0..2 << (at % 4)).map(|_| value()).collect(),
+    });
+    FeatureMap::Trees(Trees::new(3, 0.3, all.collect()).unwrap())
+}
+
+/// A network from three inputs to two features.
+fn network() -> FeatureMap {
+    let mut rng = derive(9, Purpose::Features, &[]);
+    let mut value = || -> f64 { StandardNormal.sample(&mut rng) };
+    let mut layer = |inputs: usize, outputs: usize| NetworkLayer {
+        weights: (0..outputs)
+            .map(|_| (0..inputs).map(|_| value()).collect())
+            .collect(),
+        bias: vec![0.1; outputs],
+    };
+    let layers = vec![layer(3, 6), layer(6, 4), layer(4, 2)];
+    FeatureMap::Network(NetworkFeatures::new(layers).unwrap())
+}
+
 /// Every feature map that a file can hold.
 pub(crate) fn maps() -> Vec<(&'static str, FeatureMap)> {
     let picked = vec![vec![2, 1, 0], vec![0, 0, 0], vec![0, 1, 3], vec![1, 0, 0]];
@@ -73,6 +105,13 @@ pub(crate) fn maps() -> Vec<(&'static str, FeatureMap)> {
         (
             "standardised-fourier",
             standardised(cosines.clone()).unwrap(),
+        ),
+        ("trees", trees()),
+        ("network", network()),
+        (
+            "stacked-learnt",
+            FeatureMap::stacked(vec![FeatureMap::identity(3).unwrap(), trees(), network()])
+                .unwrap(),
         ),
         ("stacked", FeatureMap::stacked(parts.clone()).unwrap()),
         (
@@ -186,7 +225,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
                 .map(|i| format!("ä \"{i}\"\n"))
                 .collect(),
             outputs: (0..OUTPUTS).map(|i| format!("y{i}")).collect(),
-            units: None,
+            ..Names::default()
         },
     })
     .unwrap()

@@ -90,6 +90,18 @@ pub(super) fn paths(path: &Path) -> Result<Vec<PathBuf>> {
 
 /// Reads recordings of inputs and outputs.
 pub(super) fn read(path: &Path, options: &RobotOptions, skip_bad_rows: bool) -> Result<Logs> {
+    if options.outputs.is_empty() {
+        let problem = "no output is named: name at least one";
+        return Err(Error::Columns(problem.into()));
+    }
+    read_rows(path, options, skip_bad_rows)
+}
+
+/// Reads recordings of inputs, and of outputs if some are named: a model predicts what a log need not have.
+///
+/// # Errors
+/// As [`read`](crate::read).
+pub fn read_rows(path: &Path, options: &RobotOptions, skip_bad_rows: bool) -> Result<Logs> {
     let parse = |texts: &[String]| {
         let parsed = texts
             .iter()
@@ -97,11 +109,9 @@ pub(super) fn read(path: &Path, options: &RobotOptions, skip_bad_rows: bool) -> 
         parsed.collect::<std::result::Result<Vec<_>, _>>()
     };
     let (inputs, outputs) = (parse(&options.inputs)?, parse(&options.outputs)?);
-    for (what, given) in [("input", &inputs), ("output", &outputs)] {
-        if given.is_empty() {
-            let problem = format!("no {what} is named: name at least one");
-            return Err(Error::Columns(problem));
-        }
+    if inputs.is_empty() {
+        let problem = "no input is named: name at least one";
+        return Err(Error::Columns(problem.into()));
     }
     let mut wanted: Vec<String> = inputs
         .iter()

@@ -180,7 +180,7 @@ impl Rows<'_> {
                 time.push(leader.time[row]);
             }
         }
-        if recording.y.is_empty() {
+        if recording.time.as_ref().is_none_or(Vec::is_empty) {
             return Err(match recording.skipped.first() {
                 Some(first) => format!(
                     "no row is left, all {rows} are bad; the first: {}",
