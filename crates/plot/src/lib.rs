@@ -1,6 +1,6 @@
-//! Figures as hand-made SVG: line plots, panels, bars and heat maps.
+//! Figures as hand-made SVG: line plots, panels, bars, maps and heat maps.
 //!
-//! A figure is plain data until it is drawn; the same data gives the same bytes. Nothing here knows
+//! A figure is plain data until it is drawn; the same data gives the same bytes. Its numbers are a table ([`Numbers`]). Nothing here knows
 //! what an experiment is: whoever has results makes figures of them.
 //!
 //! ```
@@ -21,10 +21,13 @@
 
 pub mod figures;
 pub mod format;
+mod nullable;
+mod numbers;
 mod svg;
 #[cfg(test)]
 mod testing;
 
+pub use numbers::Numbers;
 pub use svg::{
     Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, Panel, PanelBand, PanelFigure, PanelLevel,
     PanelLine, PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,

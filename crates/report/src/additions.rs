@@ -27,8 +27,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use taskscout_plot::figures::{Bars, HeatMap};
-use taskscout_plot::{PanelFigure, Theme};
+use taskscout_plot::figures::{Bars, HeatMap, Stacks, TaskMap};
+use taskscout_plot::{Numbers, PanelFigure, Theme};
+
+/// Width of a figure on a phone, in pixels.
+pub(crate) const NARROW: f64 = 380.0;
 
 /// What a figure draws.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +44,10 @@ pub enum Drawing {
     Bars(Bars),
     /// Every item against every other.
     HeatMap(HeatMap),
+    /// Named values in parts.
+    Stacks(Stacks),
+    /// Where tasks lie.
+    TaskMap(TaskMap),
 }
 
 impl Drawing {
@@ -51,7 +58,48 @@ impl Drawing {
             Self::Panels(figure) => &figure.title,
             Self::Bars(bars) => &bars.title,
             Self::HeatMap(map) => &map.title,
+            Self::Stacks(stacks) => &stacks.title,
+            Self::TaskMap(map) => &map.title,
         }
+    }
+
+    /// The numbers behind it.
+    #[must_use]
+    pub fn numbers(&self) -> Numbers {
+        match self {
+            Self::Panels(figure) => figure.numbers(),
+            Self::Bars(bars) => bars.numbers(),
+            Self::HeatMap(map) => map.numbers(),
+            Self::Stacks(stacks) => stacks.numbers(),
+            Self::TaskMap(map) => map.numbers(),
+        }
+    }
+
+    /// Draws it for a phone, where it can be drawn so: panels below each other, bars with less room.
+    #[must_use]
+    pub fn to_narrow_svg(&self, theme: Theme, id: &str) -> Option<String> {
+        let svg = match self {
+            Self::Panels(figure) => PanelFigure {
+                width: NARROW,
+                columns: 1,
+                ..figure.clone()
+            }
+            .to_svg(theme, id),
+            Self::Bars(bars) => bars.to_svg_of_width(theme, id, NARROW),
+            Self::HeatMap(_) => return None,
+            Self::Stacks(stacks) => Stacks {
+                width: NARROW,
+                ..stacks.clone()
+            }
+            .to_svg(theme, id),
+            Self::TaskMap(map) => TaskMap {
+                width: NARROW,
+                height: 340.0,
+                ..map.clone()
+            }
+            .to_svg(theme, id),
+        };
+        Some(svg)
     }
 
     /// Draws it; `id` keeps its inner names apart from those of others on the page.
@@ -61,6 +109,8 @@ impl Drawing {
             Self::Panels(figure) => figure.to_svg(theme, id),
             Self::Bars(bars) => bars.to_svg(theme, id),
             Self::HeatMap(map) => map.to_svg(theme, id),
+            Self::Stacks(stacks) => stacks.to_svg(theme, id),
+            Self::TaskMap(map) => map.to_svg(theme, id),
         }
     }
 }
@@ -80,6 +130,18 @@ impl From<Bars> for Drawing {
 impl From<HeatMap> for Drawing {
     fn from(map: HeatMap) -> Self {
         Self::HeatMap(map)
+    }
+}
+
+impl From<Stacks> for Drawing {
+    fn from(stacks: Stacks) -> Self {
+        Self::Stacks(stacks)
+    }
+}
+
+impl From<TaskMap> for Drawing {
+    fn from(map: TaskMap) -> Self {
+        Self::TaskMap(map)
     }
 }
 

@@ -35,6 +35,14 @@ pub enum Error {
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] taskscout_io::files::WriteError),
+    /// A folder that no report can be made of, or into.
+    #[error("{path}: {problem}")]
+    Folder {
+        /// The folder, or a file in it.
+        path: String,
+        /// What is wrong, and what to do.
+        problem: String,
+    },
     /// There is nothing to summarise.
     #[error("there are no result rows to report: run the experiment first")]
     NoRows,

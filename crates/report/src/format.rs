@@ -2,7 +2,7 @@
 //! [`taskscout_plot::format`].
 
 pub use taskscout_plot::format::percent;
-pub(crate) use taskscout_plot::format::{MISSING, escape, grouped, list, short};
+pub(crate) use taskscout_plot::format::{MISSING, grouped, short};
 
 use taskscout_plot::format::percent_number;
 

@@ -9,6 +9,7 @@
 //! - plots of results ([`loss_plot`], [`metric_plot`]) and `report.html` ([`html_report`]);
 //! - figures and tables that an experiment adds of its own ([`ReportFigure`], [`ReportTable`]),
 //!   drawn by [`taskscout_plot`], whose names are here too;
+//! - the report of a run from its folder ([`SavedReport`]), also of one that is not finished;
 //! - the same for several experiments together ([`CombinedSummary`], [`combined_report`]), where
 //!   what failed is named beside what did not ([`FailedTrial`], [`FailedExperiment`]).
 //!
@@ -61,6 +62,7 @@ pub mod curve;
 mod error;
 pub mod failure;
 mod floor;
+pub mod folder;
 mod format;
 pub mod html;
 mod judged;
@@ -88,10 +90,11 @@ pub use curve::{Curve, CurvePoint, MeanSem, Metric, mean_curves};
 pub use error::{Error, Result};
 pub use failure::{FailedExperiment, FailedTrial};
 pub use floor::{Floor, with_floor};
+pub use folder::{FigureFiles, REPORT_FILE, SavedReport, file_stem, run_plans, run_rows};
 pub use format::percent;
 pub use html::{
-    ExperimentReport, combined_report, combined_report_about, csv_link, html_opening, html_page,
-    html_report, tile,
+    ExperimentReport, TargetPoint, combined_report, combined_report_about, csv_link, html_opening,
+    html_page, html_report, tile,
 };
 pub use judged::Judged;
 pub use ordered::OrderedMap;
@@ -106,10 +109,11 @@ pub use table::{plain_table, terminal_table};
 pub use task_path::{PathStep, TaskPath};
 pub use taskscout_io::files::write_atomically;
 pub use taskscout_plot::figures::{
-    Bar, Bars, HeatMap, Portrait, PortraitCurve, Portraits, Trace, TracePanel, Traces,
+    Bar, Bars, HeatMap, Portrait, PortraitCurve, Portraits, Spot, SpotKind, Stack, Stacks, TaskMap,
+    Trace, TracePanel, Traces,
 };
 pub use taskscout_plot::{
-    Crossing, LinePlot, LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark,
-    Reference, Series, SeriesPoint, Theme, YAxis,
+    Crossing, LinePlot, LineStyle, Numbers, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine,
+    PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,
 };
 pub use truths::budget_ratio_over_truths;

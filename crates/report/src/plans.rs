@@ -55,6 +55,16 @@ pub struct PlanRow {
     pub reason: String,
 }
 
+impl PlanRow {
+    /// Whether the task is a point of a continuous space, whose name is but a digest of its parameters.
+    pub(crate) fn is_point(&self) -> bool {
+        let digits = self.task.strip_prefix('@');
+        digits.is_some_and(|digits| {
+            digits.len() == 16 && digits.chars().all(|digit| digit.is_ascii_hexdigit())
+        })
+    }
+}
+
 /// The rows as a table.
 #[must_use]
 pub fn write_plans(rows: &[PlanRow]) -> String {

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draw_bars::draw_bars;
+use super::draw_bars::{WIDTH, draw_bars};
 use crate::format::{list, signed};
+use crate::nullable;
 use crate::svg::Theme;
 
 /// Bars that a description names.
@@ -57,6 +58,7 @@ pub struct Bar {
     /// Its name, shortened in its middle where it is long.
     pub name: String,
     /// Its length; a dash stands where it is not finite.
+    #[serde(deserialize_with = "nullable::number")]
     pub value: f64,
     /// The second value, if there is one.
     #[serde(default)]
@@ -77,7 +79,13 @@ impl Bars {
     /// Draws the bars; `id` keeps inner names apart from those of others on the page.
     #[must_use]
     pub fn to_svg(&self, theme: Theme, id: &str) -> String {
-        draw_bars(self, theme, id)
+        self.to_svg_of_width(theme, id, WIDTH)
+    }
+
+    /// Draws the bars in so many pixels, for instance for a phone.
+    #[must_use]
+    pub fn to_svg_of_width(&self, theme: Theme, id: &str, width: f64) -> String {
+        draw_bars(self, theme, id, width)
     }
 
     /// The groups that bars have, each with its place in the order of colours.

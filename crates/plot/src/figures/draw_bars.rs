@@ -10,13 +10,14 @@ use crate::svg::palette::{Paint, group_paint};
 use crate::svg::place::{shortened, text_width};
 use crate::svg::scale::{Range, Spacing};
 
-const WIDTH: f64 = 760.0;
+pub(super) const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 16.0;
 /// The height of a row and of the bar in it.
 const ROW: f64 = 24.0;
 const BAR: f64 = 14.0;
-/// Most room for names.
+/// Most room for names, in pixels and as a part of the width.
 const NAMES: f64 = 250.0;
+const NAMES_PART: f64 = 0.36;
 /// Between tracks.
 const GAP: f64 = 30.0;
 /// Room above bars for the titles of tracks, and below for ticks.
@@ -26,12 +27,12 @@ const BELOW: f64 = 30.0;
 const AIR: f64 = 5.0;
 
 /// Draws bars.
-pub(super) fn draw_bars(bars: &Bars, theme: Theme, id: &str) -> String {
+pub(super) fn draw_bars(bars: &Bars, theme: Theme, id: &str, width: f64) -> String {
     let description = bars.describe();
     let head = |height| Head {
         title: &bars.title,
         description: &description,
-        width: WIDTH,
+        width,
         height,
         id,
     };
@@ -45,15 +46,16 @@ pub(super) fn draw_bars(bars: &Bars, theme: Theme, id: &str) -> String {
         marker: None,
     });
     let start = content_top(theme);
-    let legend = Legend::new(entries.collect(), MARGIN, WIDTH, start);
+    let legend = Legend::new(entries.collect(), MARGIN, width, start);
     let legend_rows = if groups.is_empty() { 0 } else { legend.rows() };
     let top = start + legend::ROW * legend_rows as f64 + ABOVE + 6.0;
     let bottom = top + ROW * bars.bars.len() as f64;
     let mut canvas = Canvas::new(theme);
     open(&mut canvas, &head(bottom + BELOW));
     legend.draw(&mut canvas);
-    let left = MARGIN + widest(bars.bars.iter().map(|bar| bar.name.as_str())).min(NAMES) + 10.0;
-    for track in tracks(bars, left) {
+    let names = widest(bars.bars.iter().map(|bar| bar.name.as_str()));
+    let left = MARGIN + names.min(NAMES).min(NAMES_PART * width) + 10.0;
+    for track in tracks(bars, left, width) {
         track.draw(&mut canvas, bars, &groups, (top, bottom));
     }
     for (bar, y) in bars.bars.iter().zip(rows(top)) {
@@ -104,13 +106,13 @@ struct Track<'a> {
     high: f64,
 }
 
-fn tracks(bars: &Bars, left: f64) -> Vec<Track<'_>> {
+fn tracks(bars: &Bars, left: f64, width: f64) -> Vec<Track<'_>> {
     let mut kinds: Vec<(&str, Value)> = vec![(&bars.value_title, |bar| Some(bar.value))];
     if !bars.second_title.is_empty() {
         kinds.push((&bars.second_title, |bar| bar.second));
     }
     let count = kinds.len() as f64;
-    let wide = (WIDTH - MARGIN - left - GAP * (count - 1.0)) / count;
+    let wide = (width - MARGIN - left - GAP * (count - 1.0)) / count;
     let starts = (0..).map(|index| left + (wide + GAP) * f64::from(index));
     let kinds = kinds.into_iter().zip(starts);
     kinds

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw_heat_map::draw_heat_map;
 use crate::format::signed;
+use crate::nullable;
 use crate::svg::Theme;
 
 /// A square of cells, coloured from −1 to 1.
@@ -36,6 +37,7 @@ pub struct HeatMap {
     pub groups: Vec<String>,
     /// Values row by row. Those outside [−1, 1] have the colour of the end, those that are missing
     /// or not finite are hatched.
+    #[serde(deserialize_with = "nullable::rows")]
     pub values: Vec<Vec<f64>>,
 }
 

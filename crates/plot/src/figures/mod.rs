@@ -3,9 +3,11 @@
 //! - [`Portraits`]: one state against another, side by side;
 //! - [`Traces`]: a state over time, one line a model.
 //!
-//! Each of these gives a [`PanelFigure`](crate::PanelFigure). Two draw themselves:
+//! Each of these gives a [`PanelFigure`](crate::PanelFigure). Others draw themselves:
 //!
 //! - [`Bars`]: named values, for instance how relevant source tasks are;
+//! - [`Stacks`]: the same in parts, for instance the samples of tasks by round;
+//! - [`TaskMap`]: where tasks lie, and the target among them;
 //! - [`HeatMap`]: every task against every other.
 
 mod bars;
@@ -13,11 +15,15 @@ mod draw_bars;
 mod draw_heat_map;
 mod heat_map;
 mod portraits;
+mod stacks;
+mod task_map;
 mod traces;
 
 pub use bars::{Bar, Bars};
 pub use heat_map::HeatMap;
 pub use portraits::{Portrait, PortraitCurve, Portraits};
+pub use stacks::{Stack, Stacks};
+pub use task_map::{Spot, SpotKind, TaskMap};
 pub use traces::{Trace, TracePanel, Traces};
 
 /// The range of some values, those that are not finite left out; `None` if there is none.

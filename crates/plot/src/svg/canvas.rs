@@ -128,10 +128,7 @@ impl Canvas {
     }
 
     fn turned_text(&mut self, x: f64, y: f64, text: Text<'_>, transform: &str, note: &str) {
-        let title = match note {
-            "" => String::new(),
-            note => format!("<title>{}</title>", escape(note)),
-        };
+        let title = noted(note);
         let anchor = match text.anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -236,10 +233,7 @@ impl Canvas {
             (false, false) => (colour, surface, 1.2),
         };
         let paint = format!("fill=\"{fill}\" stroke=\"{edge}\" stroke-width=\"{width}\"");
-        let title = match note {
-            "" => String::new(),
-            note => format!("<title>{}</title>", escape(note)),
-        };
+        let title = noted(note);
         self.raw(&shape(style.marker, x, y, &paint, &title));
     }
 
@@ -251,6 +245,44 @@ impl Canvas {
              stroke-width=\"1.4\"><title>{}</title></path>",
             x - 7.0,
             escape(note)
+        ));
+    }
+
+    /// A filled circle, with a note for those who hover over it.
+    pub(crate) fn dot(&mut self, at: (f64, f64), radius: f64, paint: Paint, note: &str) {
+        let look = format!(
+            "fill=\"{}\" fill-opacity=\"0.75\"",
+            paint.attribute(self.theme)
+        );
+        self.round(at, radius, &look, note);
+    }
+
+    /// The edge of a circle, likewise.
+    pub(crate) fn circle(&mut self, at: (f64, f64), radius: f64, stroke: Stroke<'_>, note: &str) {
+        let (paint, width) = (stroke.paint.attribute(self.theme), stroke.width);
+        let look = format!("fill=\"none\" stroke=\"{paint}\" stroke-width=\"{width}\"");
+        self.round(at, radius, &look, note);
+    }
+
+    fn round(&mut self, (x, y): (f64, f64), radius: f64, look: &str, note: &str) {
+        let title = noted(note);
+        self.raw(&format!(
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" {look}>{title}</circle>"
+        ));
+    }
+
+    /// A star with five points, with a note.
+    pub(crate) fn star(&mut self, (x, y): (f64, f64), radius: f64, paint: Paint, note: &str) {
+        let corners: Vec<(f64, f64)> = star()
+            .iter()
+            .map(|(dx, dy)| (x + radius / 1.5 * dx, y + radius / 1.5 * dy))
+            .collect();
+        self.raw(&format!(
+            "<polygon points=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.2\">{}</polygon>",
+            coordinates(&corners),
+            paint.attribute(self.theme),
+            Paint::Surface.attribute(self.theme),
+            noted(note)
         ));
     }
 
@@ -285,15 +317,26 @@ fn shape(marker: Marker, x: f64, y: f64, paint: &str, title: &str) -> String {
         Marker::Triangle => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
         Marker::Down => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
         Marker::Diamond => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
-        Marker::Star => {
-            let corner = |index: u32| {
-                let (angle, reach) = (f64::from(index) * PI / 5.0, [1.5, 0.65][index as usize % 2]);
-                (reach * angle.sin(), -reach * angle.cos())
-            };
-            polygon(&(0..10).map(corner).collect::<Vec<_>>())
-        }
+        Marker::Star => polygon(&star()),
         Marker::Cross => strokes(format!("M{:.1} {:.1}l7 7m0 -7l-7 7", x - 3.5, y - 3.5)),
         Marker::Plus => strokes(format!("M{:.1} {y:.1}h9m-4.5 -4.5v9", x - 4.5)),
+    }
+}
+
+/// The corners of a star around nothing.
+fn star() -> Vec<(f64, f64)> {
+    let corner = |index: u32| {
+        let (angle, reach) = (f64::from(index) * PI / 5.0, [1.5, 0.65][index as usize % 2]);
+        (reach * angle.sin(), -reach * angle.cos())
+    };
+    (0..10).map(corner).collect()
+}
+
+/// What is shown when hovering over something; nothing for no words.
+fn noted(note: &str) -> String {
+    match note {
+        "" => String::new(),
+        note => format!("<title>{}</title>", escape(note)),
     }
 }
 

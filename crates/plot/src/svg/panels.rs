@@ -19,6 +19,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Theme, panel_render};
+use crate::nullable;
 
 /// How a line of a panel is drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +41,7 @@ pub struct PanelLine {
     /// The series, which gives the colour and stands in the legend.
     pub name: String,
     /// Points in the order in which they are joined; those that are not finite are left out.
+    #[serde(deserialize_with = "nullable::pairs")]
     pub points: Vec<(f64, f64)>,
     /// How it is drawn.
     #[serde(default)]
@@ -67,6 +69,7 @@ pub struct PanelBand {
     /// The series, which gives the colour.
     pub name: String,
     /// Position, lower and upper edge; those that are not finite are left out.
+    #[serde(deserialize_with = "nullable::triples")]
     pub points: Vec<(f64, f64, f64)>,
 }
 
@@ -76,8 +79,10 @@ pub struct PanelMark {
     /// The series, which gives the colour of its dot; empty for a cross in the colour of text.
     pub name: String,
     /// Horizontal position.
+    #[serde(deserialize_with = "nullable::number")]
     pub x: f64,
     /// Vertical position.
+    #[serde(deserialize_with = "nullable::number")]
     pub y: f64,
     /// Written beside it; empty for nothing.
     pub label: String,
@@ -87,6 +92,7 @@ pub struct PanelMark {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PanelLevel {
     /// Its height.
+    #[serde(deserialize_with = "nullable::number")]
     pub y: f64,
     /// What it is, for the legend.
     pub label: String,

@@ -6,8 +6,7 @@ use super::legend::{self, Entry, Legend};
 use super::lines::{Line, lines, x_range, y_range};
 use super::palette::{FLOOR, OUT_OF_REACH, Paint, Style};
 use super::place::{Flag, apart, flags, text_width};
-use super::scale::Spacing;
-use super::{LinePlot, SeriesPoint, Theme};
+use super::{Crossing, LinePlot, SeriesPoint, Theme};
 
 const LABEL_ROW: f64 = 17.0;
 const FLAG_GAP: f64 = 5.0;
@@ -111,7 +110,7 @@ impl<'a> Drawing<'a> {
                 let y = self.frame.py(line.points[0].y);
                 vec![(self.frame.left, y), (self.frame.right, y)]
             } else {
-                self.edge(line, |point| point.y)
+                self.course(line)
             };
             canvas.polyline(&path, stroke(line.style));
         }
@@ -147,31 +146,34 @@ impl<'a> Drawing<'a> {
         outline
     }
 
-    /// Pixels along a line. Between rounds values are interpolated linearly, as budget ratios do,
-    /// which is a bow and not a straight line on a logarithmic axis.
+    /// Pixels along an edge of a band, straight between points.
     fn edge(&self, line: &Line<'_>, height: impl Fn(&SeriesPoint) -> f64) -> Vec<(f64, f64)> {
-        let steps = match self.frame.y.spacing {
-            Spacing::Linear => 1,
-            Spacing::Log => 12,
+        let points = line.points.iter();
+        points
+            .map(|point| self.frame.place((point.x, height(point))))
+            .collect()
+    }
+
+    /// Pixels along a line, straight between points and where it reaches the reference. That place is interpolated
+    /// linearly; all values in between, so interpolated, would be a bow on a logarithmic axis that nobody measured.
+    fn course(&self, line: &Line<'_>) -> Vec<(f64, f64)> {
+        let own = |crossing: &&Crossing| {
+            let series = self.plot.series.get(crossing.series);
+            series.is_some_and(|series| std::ptr::eq(series, line.series))
         };
-        let mut path: Vec<(f64, f64)> = Vec::new();
-        for pair in line.points.windows(2) {
-            let (from, to) = ((pair[0].x, height(pair[0])), (pair[1].x, height(pair[1])));
-            path.extend((0..steps).map(|step| {
-                let share = f64::from(step) / f64::from(steps);
-                let between = |a: f64, b: f64| a + share * (b - a);
-                (
-                    self.frame.px(between(from.0, to.0)),
-                    self.frame.py(between(from.1, to.1)),
-                )
-            }));
+        let crossings = self.plot.crossings.iter().filter(own);
+        let points = line.points.iter().map(|point| (point.x, point.y));
+        let mut course: Vec<(f64, f64)> = points.collect();
+        for crossing in crossings.filter(|one| one.x.is_finite() && one.y.is_finite()) {
+            let at = course.partition_point(|point| point.0 < crossing.x);
+            if at > 0 && at < course.len() {
+                course.insert(at, (crossing.x, crossing.y));
+            }
         }
-        path.extend(
-            line.points
-                .last()
-                .map(|p| (self.frame.px(p.x), self.frame.py(height(p)))),
-        );
-        path
+        course
+            .into_iter()
+            .map(|point| self.frame.place(point))
+            .collect()
     }
 
     fn crossings(&self, canvas: &mut Canvas) {

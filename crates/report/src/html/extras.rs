@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::parts::{Level, heading, named_rows};
+use super::parts::named_rows;
 use crate::columns::Column;
-use crate::format::{MISSING, escape, short};
+use crate::format::{MISSING, short};
 
 /// Longer tables are folded.
 const LONG: usize = 12;
@@ -15,18 +16,11 @@ const LONG: usize = 12;
 const WIDE: usize = 8;
 
 /// The entries, each under its name.
-pub(super) fn extras(extras: &BTreeMap<String, Value>, level: Level) -> String {
-    if extras.is_empty() {
-        return String::new();
-    }
-    let mut out = heading(level, "Further results", "");
-    for (name, value) in extras {
-        out += &entry(&capitalised(name), value);
-    }
-    out
+pub(super) fn extras(extras: &BTreeMap<String, Value>) -> Markup {
+    html! { @for (name, value) in extras { (entry(&capitalised(name), value)) } }
 }
 
-fn entry(name: &str, value: &Value) -> String {
+fn entry(name: &str, value: &Value) -> Markup {
     if let Some(records) = records(value) {
         return folded(name, "rows", records.len(), &as_table(&columns(&records)));
     }
@@ -34,34 +28,34 @@ fn entry(name: &str, value: &Value) -> String {
         return folded(name, "entries", fields[0].cells.len(), &as_table(&fields));
     }
     if is_flat(value) {
-        let text = escape(&plain(value));
+        let text = plain(value);
         return match value.as_array().map_or(1, Vec::len) {
-            n if n > LONG => folded(name, "values", n, &format!("<p>{text}</p>\n")),
-            _ => format!("<p><b>{}</b>: {text}</p>\n", escape(name)),
+            n if n > LONG => folded(name, "values", n, &html! { p { (text) } }),
+            _ => html! { p { b { (name) } ": " (text) } "\n" },
         };
     }
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
-    folded(
-        name,
-        "lines",
-        text.lines().count(),
-        &format!("<pre>{}</pre>\n", escape(&text)),
-    )
+    let lines = text.lines().count();
+    folded(name, "lines", lines, &html! { pre tabindex="0" { (text) } })
 }
 
 /// Something with a name, open if it is short.
-fn folded(name: &str, unit: &str, count: usize, inner: &str) -> String {
-    let name = escape(name);
-    if count <= LONG {
-        return format!("<details open><summary>{name}</summary>\n{inner}</details>\n");
+fn folded(name: &str, unit: &str, count: usize, inner: &Markup) -> Markup {
+    let short = count <= LONG;
+    html! {
+        details open[short] {
+            summary { (name) @if !short { " (" (count) " " (unit) ")" } }
+            (inner)
+        }
+        "\n"
     }
-    format!("<details><summary>{name} ({count} {unit})</summary>\n{inner}</details>\n")
 }
 
-fn as_table(columns: &[Column]) -> String {
-    columns
-        .split_first()
-        .map_or_else(String::new, |(names, others)| named_rows(names, others, ""))
+fn as_table(columns: &[Column]) -> Markup {
+    match columns.split_first() {
+        Some((names, others)) => named_rows(names, others, ""),
+        None => html! {},
+    }
 }
 
 /// A list of objects.
@@ -260,7 +254,7 @@ mod tests {
     use serde_json::json;
 
     fn show(name: &str, value: Value) -> String {
-        let out = extras(&BTreeMap::from([(name.to_owned(), value)]), Level(2));
+        let out = extras(&BTreeMap::from([(name.to_owned(), value)])).into_string();
         assert_balanced(&out);
         out
     }
@@ -304,7 +298,7 @@ mod tests {
             "{flat}"
         );
         let deep = show("deep", json!({"a": {"b": [{"c": "<d>"}]}}));
-        assert!(deep.contains("<pre>") && deep.contains("&lt;d&gt;"));
+        assert!(deep.contains("<pre") && deep.contains("&lt;d&gt;"));
         for empty in [
             json!([]),
             json!({}),
@@ -314,6 +308,6 @@ mod tests {
         ] {
             show("empty", empty);
         }
-        assert!(extras(&BTreeMap::new(), Level(2)).is_empty());
+        assert!(extras(&BTreeMap::new()).0.is_empty());
     }
 }

@@ -1,15 +1,20 @@
 //! One self-contained HTML file: the result in words, plots, tables and settings.
 //!
 //! The page loads nothing, runs no script, follows the reader's light or dark mode and prints.
-//! Points of a plot tell their values when hovered over. All text is escaped.
+//! Points of a plot tell their values when hovered over. All text is escaped, by `maud`.
 
+mod chosen;
 mod extras;
+mod figures;
 mod opening;
 mod overview;
 mod own;
 mod parts;
 mod prose;
+mod sections;
+mod words;
 
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,19 +25,26 @@ use crate::curve::Metric;
 use crate::error::Result;
 use crate::failure::FailedExperiment;
 use crate::floor::with_floor;
-use crate::format::escape;
 use crate::judged::Judged;
 use crate::paper;
 use crate::plots::{loss_plot, metric_plot};
 use crate::rows::ResultRow;
 use crate::summary::Summary;
-pub use own::html_opening;
-use parts::{Level, figure, heading, table};
-use taskscout_plot::Theme;
+use figures::{Pictures, figure};
+use parts::{Level, heading, table};
+use sections::Sections;
 
-pub use opening::{csv_link, tile};
+pub use chosen::TargetPoint;
+pub use figures::csv_link;
+pub(crate) use opening::headline;
+pub use opening::tile;
+pub use own::html_opening;
 
 const STYLE: &str = include_str!("page.css");
+/// Bytes past which a page leaves pictures to the folders of its runs.
+const LONG: usize = 1_400_000;
+/// Bytes up to which curves are drawn for phones, too.
+const LONGEST: usize = 1_900_000;
 
 /// Everything that a report says about one experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +57,12 @@ pub struct ExperimentReport {
     pub rows: Vec<ResultRow>,
     /// The configuration, shown as it is; null leaves it out.
     pub settings: Value,
+    /// When it was made, as people write it.
+    #[serde(default)]
+    pub written: Option<String>,
+    /// Where models were saved.
+    #[serde(default)]
+    pub models: Option<String>,
     /// What a reader must know before trusting the figures, in sentences.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -68,6 +86,8 @@ impl ExperimentReport {
             summary,
             rows,
             settings,
+            written: None,
+            models: None,
             notes: Vec::new(),
             figures: Vec::new(),
             tables: Vec::new(),
@@ -75,11 +95,24 @@ impl ExperimentReport {
     }
 
     /// The rows of a section of the summary.
-    fn rows_of(&self, target: Option<&str>) -> Vec<&ResultRow> {
+    pub(crate) fn rows_of(&self, target: Option<&str>) -> Vec<&ResultRow> {
         let own = |row: &&ResultRow| {
             target.is_none_or(|name| row.target.as_deref().unwrap_or_default() == name)
         };
         self.rows.iter().filter(own).collect()
+    }
+
+    /// What it says of each target.
+    pub(crate) fn sections(&self) -> Vec<Section<'_>> {
+        let summary = &self.summary;
+        let section = |(target, strategies)| Section {
+            target,
+            strategies,
+            paper: &summary.paper,
+            judged: summary.judged_among(strategies),
+            floor: summary.floor_of(target),
+        };
+        summary.sections().into_iter().map(section).collect()
     }
 }
 
@@ -96,7 +129,7 @@ impl ExperimentReport {
 /// let rows = vec![row("passive", 0.5), row("aware", 0.2)];
 /// let report = ExperimentReport::new(rows, json!({}), json!({"seed": 1}))?;
 /// let page = html_report(&[report]);
-/// assert!(page.starts_with("<!doctype html>"));
+/// assert!(page.starts_with("<!DOCTYPE html>"));
 /// # Ok::<(), taskscout_report::Error>(())
 /// ```
 #[must_use]
@@ -110,81 +143,133 @@ pub fn combined_report(reports: &[ExperimentReport], failed: &[FailedExperiment]
     combined_report_about(reports, failed, &[])
 }
 
-/// The same with a table of contents: what each experiment, by its title, shows in words.
+/// The same with a table of contents: what each experiment, by its title, shows in words. A long page leaves pictures to
+/// take along to the folders of the runs.
 #[must_use]
 pub fn combined_report_about(
     reports: &[ExperimentReport],
     failed: &[FailedExperiment],
     shows: &[(String, String)],
 ) -> String {
+    let levels = [
+        (Pictures::Offered, LONG),
+        (Pictures::InFolders, LONG),
+        (Pictures::Lean, LONGEST),
+    ];
+    let mut pages = levels
+        .into_iter()
+        .map(|(pictures, most)| (page(reports, failed, shows, pictures), most));
+    let short = pages.find(|(page, most)| page.len() <= *most);
+    short.map_or_else(
+        || page(reports, failed, shows, Pictures::Once),
+        |(page, _)| page,
+    )
+}
+
+fn page(
+    reports: &[ExperimentReport],
+    failed: &[FailedExperiment],
+    shows: &[(String, String)],
+    pictures: Pictures,
+) -> String {
+    let mut rows = reports.iter().flat_map(|report| &report.rows);
+    let with_target_data = rows.any(|row| is_target_data(&row.strategy));
     let (title, body) = match (reports, failed) {
-        ([one], []) => (one.title.clone(), experiment(one, 0, Level(1))),
+        ([one], []) => (one.title.clone(), experiment(one, 0, Level(1), pictures)),
         (several, failed) => {
             let title = format!("{} experiments", several.len() + failed.len());
-            let mut body = overview::head(&title, several, failed, shows);
-            for (index, report) in several.iter().enumerate() {
-                body += &experiment(report, index, Level(2));
-            }
+            let body = html! {
+                (overview::head(&title, several, failed, shows))
+                @for (index, report) in several.iter().enumerate() {
+                    (experiment(report, index, Level(2), pictures))
+                }
+            };
             (title, body)
         }
     };
-    let mut rows = reports.iter().flat_map(|report| &report.rows);
-    let with_target_data = rows.any(|row| is_target_data(&row.strategy));
-    let body = format!("{body}{}", parts::guide(with_target_data));
-    html_page(&format!("{title} – taskscout report"), &body)
+    let body = html! { (body) (words::all(with_target_data)) };
+    html_page(&format!("{title} – taskscout report"), &body.into_string())
 }
 
 /// A page of its own in the style of the reports: light and dark, on a phone and on paper, without any request. The
 /// body is markup.
 #[must_use]
 pub fn html_page(title: &str, body: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         {body}<footer>Made with taskscout {}.</footer>\n</main>\n</body>\n</html>\n",
-        escape(title),
-        env!("CARGO_PKG_VERSION"),
-    )
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            "\n"
+            body {
+                main {
+                    (PreEscaped(body))
+                    footer { "Made with taskscout " (env!("CARGO_PKG_VERSION")) "." }
+                }
+            }
+        }
+        "\n"
+    }
+    .into_string()
 }
 
-fn experiment(report: &ExperimentReport, index: usize, level: Level) -> String {
-    let summary = &report.summary;
-    let mut out = String::from("<article>\n");
-    out += &opening::question(report);
-    out += &heading(level, &report.title, &format!("experiment-{index}"));
-    let facts = opening::facts(report).join(" · ");
-    out += &format!("<p class=\"facts\">{}</p>\n", escape(&facts));
-    out += &parts::notes(&report.notes);
-    out += &parts::failed(&summary.failed);
-    for (number, (target, strategies)) in summary.sections().into_iter().enumerate() {
-        let section = Section {
-            target,
-            strategies,
-            paper: &summary.paper,
-            judged: summary.judged_among(strategies),
-            floor: summary.floor_of(target),
-        };
-        let id = format!("plot-{index}-{number}");
-        match target {
-            Some(name) => {
-                out += &heading(level.below(), &format!("Target {name}"), "");
-                out += &target_section(report, section, &id, level.below().below());
+fn experiment(report: &ExperimentReport, index: usize, level: Level, pictures: Pictures) -> Markup {
+    let id = format!("experiment-{index}");
+    let sections = report.sections();
+    // On a page of its own the answer is the heading, unless there are several.
+    let answer = match (&sections[..], level) {
+        ([only], Level(1)) => headline(only),
+        _ => None,
+    };
+    let title = answer.as_deref().unwrap_or(&report.title);
+    html! {
+        article {
+            (opening::question(report))
+            (heading(level, title, &id))
+            @if answer.is_some() && report.title != report.summary.experiment {
+                p.facts { (report.title) }
             }
-            None => out += &target_section(report, section, &id, level.below()),
+            (opening::facts(report, answer.is_none()))
+            (parts::notes(&report.notes))
+            (parts::failed(&report.summary.failed))
+            @for (number, section) in sections.iter().enumerate() {
+                @let id = format!("plot-{index}-{number}");
+                @if let Some(name) = section.target {
+                    (heading(level.below(), &format!("Target {name}"), ""))
+                    (target_section(report, *section, &id, level.below().below(), pictures, true))
+                } @else {
+                    (target_section(report, *section, &id, level.below(), pictures, answer.is_none()))
+                }
+            }
+            (rest(report, index, level.below(), pictures))
         }
+        "\n"
     }
+}
+
+/// What belongs to the experiment as a whole.
+fn rest(report: &ExperimentReport, index: usize, level: Level, pictures: Pictures) -> Markup {
+    let summary = &report.summary;
+    let id = format!("plot-{index}");
+    let mut sections = Sections::default();
     if !summary.targets.is_empty() {
         let homeless = |target: Option<&str>| {
             let known = |name: &str| summary.targets.iter().any(|own| own.target == name);
             !target.is_some_and(known)
         };
-        let id = format!("plot-{index}");
-        out += &own::additions(report, homeless, &id, level.below());
+        own::additions(&mut sections, report, homeless, &id, pictures);
     }
-    out += &extras::extras(&summary.extra, level.below());
-    out += &parts::settings(&report.settings, level.below());
-    out + "</article>\n"
+    let extras = extras::extras(&summary.extra);
+    sections.add(format!("{id}-further"), "Further results", extras);
+    if !report.settings.is_null() {
+        let settings = parts::settings(&report.settings);
+        sections.add(format!("{id}-settings"), "Settings", settings);
+    }
+    sections.body(level)
 }
 
 fn target_section(
@@ -192,58 +277,96 @@ fn target_section(
     section: Section<'_>,
     id: &str,
     level: Level,
-) -> String {
+    pictures: Pictures,
+    with_headline: bool,
+) -> Markup {
     let own = report.rows_of(section.target);
     let rows = || own.iter().copied();
     let seeds = report.summary.seeds;
-    let lead = prose::verdict(rows(), section, seeds);
-    let mut out = opening::headline(&section);
-    out += &format!("<p class=\"lead\">{}</p>\n", parts::tie(&lead));
-    out += &opening::tiles(&section, seeds);
-    out += &parts::notes(&prose::notes(rows(), seeds, section.judged));
     let plot = with_floor(loss_plot(rows(), section.judged), section.floor.as_ref());
-    if !plot.is_empty() {
-        out += &parts::curves(&plot, id, &prose::loss_caption(&plot, seeds));
-        out += &opening::curve_numbers(&plot, "loss.csv");
-    }
-    out += &opening::contents(id);
-    out += &heading(level, "Losses and budgets", &format!("{id}-results"));
-    out += &table(&section.names(), &section.results(), "");
-    let published = section
-        .has_published()
-        .then(|| paper::remarks(section.paper));
-    for remark in section.remarks().iter().chain(published.iter().flatten()) {
-        out += &format!("<p class=\"remark\">{}</p>\n", escape(remark));
-    }
-    let (other, name, caption) = match section.judged {
-        Judged::Returned => (Metric::TestLoss, "shared", prose::SHARED_CAPTION),
-        Judged::Shared => (Metric::ReturnedLoss, "returned", prose::RETURNED_CAPTION),
+    let caption = prose::loss_caption(&plot, seeds);
+    let sections = target_parts(report, section, id, pictures);
+    // Lists of the same name on one page could not be told apart by those who hear it.
+    let place = id.trim_start_matches("plot-").split('-').next();
+    let experiment = place.and_then(|place| place.parse::<usize>().ok());
+    let about = match (experiment.filter(|&at| at > 0), section.target) {
+        (Some(at), Some(target)) => format!(" of experiment {}, target {target}", at + 1),
+        (Some(at), None) => format!(" of experiment {}", at + 1),
+        (None, Some(target)) => format!(" of target {target}"),
+        (None, None) => String::new(),
     };
-    if let Some(plot) = metric_plot(rows(), other).filter(|_| guard_mattered(rows())) {
-        let svg = plot.to_svg(Theme::Page, &format!("{id}-{name}"));
-        let drawn = figure(&svg, caption) + &opening::curve_numbers(&plot, &format!("{name}.csv"));
-        out += &format!(
-            "<details><summary>Loss of the {name} predictor</summary>\n{drawn}</details>\n"
-        );
+    html! {
+        @if let Some(said) = headline(&section).filter(|_| with_headline) {
+            p.sure { b { (parts::tied(&said)) } } "\n"
+        }
+        p.lead { (parts::tie(prose::verdict(rows(), section, seeds))) } "\n"
+        (opening::tiles(&section, seeds))
+        (parts::notes(&prose::notes(rows(), seeds, section.judged)))
+        @if !plot.is_empty() {
+            (figure(&plot, (&format!("{id}-loss"), "loss"), &caption, pictures))
+        }
+        (sections.contents(&about))
+        (sections.body(level))
     }
+}
+
+/// What stands below the answer of a target: tasks, what its world adds, losses, times.
+fn target_parts(
+    report: &ExperimentReport,
+    section: Section<'_>,
+    id: &str,
+    pictures: Pictures,
+) -> Sections {
+    let mut sections = Sections::default();
     let own_target = |target: Option<&str>| section.target.is_none() || target == section.target;
-    out += &own::additions(report, own_target, id, level);
-    out += &heading(level, "Tasks", &format!("{id}-tasks"));
-    out += &table(
-        &section.names(),
-        &section.tasks(),
-        "At the end of a run, mean over seeds.",
-    );
-    out += &metric_figures(&own, id);
-    out += &heading(level, "Time", &format!("{id}-time"));
-    out += &table(
+    own::additions(&mut sections, report, own_target, id, pictures);
+    let own = report.rows_of(section.target);
+    let losses = losses(&own, section, id, pictures);
+    sections.add(format!("{id}-results"), "Losses and budgets", losses);
+    let tasks = html! {
+        (table(&section.names(), &section.tasks(), "At the end of a run, mean over seeds."))
+        (metric_figures(&own, id, pictures))
+    };
+    sections.add(format!("{id}-tasks"), "Tasks", tasks);
+    let times = table(
         &section.names(),
         &section.times(),
         "Seconds for one seed's run, all rounds together, mean over seeds.",
     );
+    sections.add(format!("{id}-time"), "Time", times);
     let mut targets = report.summary.targets.iter();
-    let own = targets.find(|own| Some(own.target.as_str()) == section.target);
-    out + &own.map_or_else(String::new, |own| extras::extras(&own.extra, level))
+    if let Some(own) = targets.find(|own| Some(own.target.as_str()) == section.target) {
+        let extras = extras::extras(&own.extra);
+        sections.add(format!("{id}-further"), "Further results", extras);
+    }
+    sections
+}
+
+/// The table of losses, and the loss that does not decide, folded away.
+fn losses(rows: &[&ResultRow], section: Section<'_>, id: &str, pictures: Pictures) -> Markup {
+    let published = section
+        .has_published()
+        .then(|| paper::remarks(section.paper));
+    let remarks = section.remarks();
+    let (other, name, caption) = match section.judged {
+        Judged::Returned => (Metric::TestLoss, "shared", prose::SHARED_CAPTION),
+        Judged::Shared => (Metric::ReturnedLoss, "returned", prose::RETURNED_CAPTION),
+    };
+    let rows = || rows.iter().copied();
+    let other = metric_plot(rows(), other).filter(|_| guard_mattered(rows()));
+    html! {
+        (table(&section.names(), &section.results(), ""))
+        @for remark in remarks.iter().chain(published.iter().flatten()) {
+            p.remark { (remark) } "\n"
+        }
+        @if let Some(plot) = other {
+            details {
+                summary { "Loss of the " (name) " predictor" }
+                (figure(&plot, (&format!("{id}-{name}"), name), caption, pictures))
+            }
+            "\n"
+        }
+    }
 }
 
 /// Whether the predictor handed back is ever another than the shared one.
@@ -254,7 +377,7 @@ fn guard_mattered<'a>(mut rows: impl Iterator<Item = &'a ResultRow>) -> bool {
     })
 }
 
-fn metric_figures(rows: &[&ResultRow], id: &str) -> String {
+fn metric_figures(rows: &[&ResultRow], id: &str, pictures: Pictures) -> Markup {
     let metrics = [
         (
             Metric::SubspaceSimilarity,
@@ -263,140 +386,20 @@ fn metric_figures(rows: &[&ResultRow], id: &str) -> String {
         ),
         (Metric::Relevance, "relevance", prose::RELEVANCE_CAPTION),
     ];
-    let figures: Vec<String> = metrics
+    let figures: Vec<Markup> = metrics
         .into_iter()
         .filter_map(|(metric, name, caption)| {
             let plot = metric_plot(rows.iter().copied(), metric)?;
-            let svg = plot.to_svg(Theme::Page, &format!("{id}-{name}"));
-            Some(figure(&svg, caption))
+            let place = format!("{id}-{name}");
+            Some(figure(&plot, (&place, name), caption, pictures))
         })
         .collect();
-    match figures.len() {
-        0 => String::new(),
-        _ => format!("<div class=\"pair\">\n{}</div>\n", figures.concat()),
+    html! {
+        @if !figures.is_empty() {
+            div.pair { @for figure in figures { (figure) } } "\n"
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{assert_balanced, curve, row};
-    use serde_json::json;
-
-    fn rows() -> Vec<ResultRow> {
-        let mut rows = curve("passive", 3, &[(100, 8.0), (200, 4.0), (400, 2.0)]);
-        rows.extend(curve("aware", 3, &[(100, 4.0), (200, 1.0), (400, 0.5)]));
-        rows.extend(curve("agnostic", 3, &[(100, 9.0), (200, 7.0), (400, 3.0)]));
-        rows
-    }
-
-    fn page_of(rows: Vec<ResultRow>, paper: Value, settings: Value) -> String {
-        html_report(&[ExperimentReport::new(rows, paper, settings).unwrap()])
-    }
-
-    #[test]
-    fn says_the_result_in_words_and_shows_everything() {
-        let paper = json!({"strategies": {"aware": {"budget_ratio": 0.387}}, "note": "A <note>."});
-        let page = page_of(rows(), paper, json!({"seeds": 3}));
-        assert_balanced(&page);
-        for text in [
-            "<b>aware</b> reached that loss with 42\u{a0}% [42–42\u{a0}%] of this budget",
-            "<b>agnostic</b> never reached it",
-            "38.7\u{a0}%",
-            "A &lt;note&gt;.",
-            "<details>",
-            "&quot;seeds&quot;: 3",
-            "How to read this report",
-            env!("CARGO_PKG_VERSION"),
-        ] {
-            assert!(page.contains(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn loads_nothing_and_runs_nothing() {
-        let page = page_of(rows(), json!({}), json!({}));
-        for forbidden in [
-            "<script",
-            "src=",
-            "url(",
-            "@import",
-            "<link",
-            "<a href=\"http",
-        ] {
-            assert!(!page.contains(forbidden), "{forbidden}");
-        }
-    }
-
-    #[test]
-    fn hostile_names_are_escaped_everywhere() {
-        let evil = "<script>alert('x')</script>";
-        let mut rows = rows();
-        rows.extend(curve(evil, 3, &[(100, 4.0), (200, 1.0)]));
-        for row in &mut rows {
-            row.experiment = format!("e\"{evil}");
-            row.predictor = Some(evil.to_owned());
-            row.target = Some(evil.to_owned());
-        }
-        let page = page_of(rows, json!({"source": evil}), json!({ evil: evil }));
-        assert!(!page.contains("<script"));
-        assert_balanced(&page);
-    }
-
-    #[test]
-    fn a_budget_that_does_not_last_is_told() {
-        let mut rows = rows();
-        rows.extend(curve(
-            "discrete-l1",
-            3,
-            &[(100, 4.0), (200, 1.0), (400, 9.0)],
-        ));
-        let page = page_of(rows, json!({"source": "a paper"}), json!({}));
-        assert!(
-            page.contains("* discrete-l1 reaches passive&#39;s loss, but later rises above it")
-        );
-        assert!(page.contains("<b>discrete-l1</b> rose above it again"));
-        assert!(!page.contains("* aware rises"));
-        assert!(!page.contains("a paper"), "nothing published is shown");
-    }
-
-    #[test]
-    fn nothing_is_never_called_a_number() {
-        // Losses of zero, one seed, sets without values, constants.
-        for rows in [
-            curve("passive", 1, &[(100, 0.0), (200, 0.0)]),
-            [
-                curve("passive", 1, &[(100, 0.0), (200, 0.0)]),
-                curve("aware", 1, &[(100, 0.0), (200, 0.0)]),
-            ]
-            .concat(),
-            [
-                curve("passive", 2, &[(100, f64::INFINITY)]),
-                curve("aware", 2, &[(100, f64::NAN)]),
-            ]
-            .concat(),
-            [
-                curve("passive", 1, &[(0, 1.0)]),
-                curve("aware", 1, &[(0, 0.0)]),
-            ]
-            .concat(),
-        ] {
-            let report = ExperimentReport::new(rows, json!({}), json!({})).unwrap();
-            let table = crate::terminal_table(&report.summary);
-            let page = html_report(&[report]);
-            for text in [table, page] {
-                let text = text.replace("information", "").replace("infinite", "");
-                assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn degenerate_reports_still_make_a_page() {
-        assert_balanced(&html_report(&[]));
-        let alone = vec![row("aware", 1, 0, 100, f64::NAN)];
-        let page = page_of(alone, Value::Null, Value::Null);
-        assert_balanced(&page);
-        assert!(page.contains("</b> has no results") && !page.contains("NaN"));
-    }
-}
+mod tests;

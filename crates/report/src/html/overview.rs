@@ -1,10 +1,11 @@
 //! The top of a page on several experiments: the paper's table beside ours, and the way to the rest.
 
+use maud::{Markup, html};
+
 use super::ExperimentReport;
-use super::parts::{self, Level, heading, stacked};
+use super::parts::{self, Level, heading, stacked, tied};
 use crate::columns::Section;
 use crate::failure::{FailedExperiment, trials};
-use crate::format::escape;
 use crate::table::seeds;
 
 /// Heading, links, warnings and the common table.
@@ -13,49 +14,63 @@ pub(super) fn head(
     reports: &[ExperimentReport],
     failed: &[FailedExperiment],
     shows: &[(String, String)],
-) -> String {
-    let mut out = heading(Level(1), title, "top");
-    out += &links(reports);
-    out += &contents(reports, shows);
-    out += &parts::notes(&warnings(reports, failed));
-    out + &table(reports)
+) -> Markup {
+    html! {
+        p.question { "What of the results holds when the experiments are run again?" }
+        (heading(Level(1), title, "top"))
+        (verdicts(reports))
+        (parts::notes(&warnings(reports, failed)))
+        (contents(reports, shows))
+        (table(reports))
+    }
+}
+
+/// What each experiment says in a sentence, with the way to it.
+fn verdicts(reports: &[ExperimentReport]) -> Markup {
+    let said = |report: &ExperimentReport| report.verdicts().join(" ");
+    html! {
+        nav.verdicts aria-label="Experiments" {
+            ul {
+                @for (index, report) in reports.iter().enumerate() {
+                    li { (link(index, &report.title)) " " (tied(&said(report))) }
+                }
+            }
+            a href="#words" { "What the words mean" }
+        }
+        "\n"
+    }
 }
 
 /// What each experiment shows, with the way to it.
-fn contents(reports: &[ExperimentReport], shows: &[(String, String)]) -> String {
-    if shows.is_empty() {
-        return String::new();
+fn contents(reports: &[ExperimentReport], shows: &[(String, String)]) -> Markup {
+    let place = |title: &str| reports.iter().position(|report| report.title == title);
+    html! {
+        @if !shows.is_empty() {
+            div.scroll tabindex="0" { table.overview {
+                caption { "What of the paper is where." }
+                thead { tr { th scope="col" { "experiment" } th.words scope="col" { "shows" } } }
+                tbody {
+                    @for (title, text) in shows {
+                        tr {
+                            th scope="row" {
+                                @match place(title) {
+                                    Some(index) => (link(index, title)),
+                                    None => (title),
+                                }
+                            }
+                            td.words { (text) }
+                        }
+                        "\n"
+                    }
+                }
+            } }
+            "\n"
+        }
     }
-    let mut out = String::from(
-        "<div class=\"scroll\"><table class=\"overview\">\n<caption>What of the paper is where.</caption>\n<thead>\n\
-         <tr><th scope=\"col\">experiment</th><th scope=\"col\" class=\"words\">shows</th></tr>\n</thead>\n<tbody>\n",
-    );
-    for (title, text) in shows {
-        let place = reports.iter().position(|report| report.title == *title);
-        let name = place.map_or_else(
-            || escape(title),
-            |index| link(&format!("experiment-{index}"), title),
-        );
-        out += &format!(
-            "<tr><th scope=\"row\">{name}</th><td class=\"words\">{}</td></tr>\n",
-            escape(text)
-        );
-    }
-    out + "</tbody>\n</table></div>\n"
 }
 
-fn links(reports: &[ExperimentReport]) -> String {
-    let mut links: Vec<String> = reports
-        .iter()
-        .enumerate()
-        .map(|(index, report)| link(&format!("experiment-{index}"), &report.title))
-        .collect();
-    links.push(link("guide", "How to read this report"));
-    format!("<nav class=\"facts\">{}</nav>\n", links.join(" · "))
-}
-
-fn link(id: &str, text: &str) -> String {
-    format!("<a href=\"#{id}\">{}</a>", escape(text))
+fn link(index: usize, text: &str) -> Markup {
+    html! { a href={ "#experiment-" (index) } { (text) } }
 }
 
 /// What is missing, and what every experiment warns of.
@@ -83,41 +98,38 @@ fn warnings(reports: &[ExperimentReport], failed: &[FailedExperiment]) -> Vec<St
 }
 
 /// One row per experiment, target and strategy.
-fn table(reports: &[ExperimentReport]) -> String {
-    if reports.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from(
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"overview\">\n<caption>Ours beside the published figures. \
-         Seconds are those of one seed’s run.</caption>\n<thead>\n\
-         <tr><th scope=\"col\" rowspan=\"2\">experiment</th>\
-         <th scope=\"col\" rowspan=\"2\" class=\"words\">strategy</th>\
-         <th scope=\"col\" rowspan=\"2\">returned loss</th>\
-         <th scope=\"colgroup\" colspan=\"2\">budget to passive's loss</th>\
-         <th scope=\"colgroup\" colspan=\"2\">shared loss</th>\
-         <th scope=\"col\" rowspan=\"2\">seconds</th></tr>\n<tr>",
-    );
-    for heading in ["ours", "paper", "ours", "paper"] {
-        out += &format!("<th scope=\"col\" class=\"figure\">{heading}</th>");
-    }
-    out += "</tr>\n</thead>\n";
-    for (index, report) in reports.iter().enumerate() {
-        for (target, strategies) in report.summary.sections() {
-            let section = Section {
-                target,
-                strategies,
-                paper: &report.summary.paper,
-                judged: report.summary.judged_among(strategies),
-                floor: report.summary.floor_of(target),
-            };
-            out += &rows(report, index, section);
+fn table(reports: &[ExperimentReport]) -> Markup {
+    html! {
+        @if !reports.is_empty() {
+            div.scroll tabindex="0" { table.overview {
+                caption { "Ours beside the published figures. Seconds are those of one seed’s run." }
+                thead {
+                    tr {
+                        th scope="col" rowspan="2" { "experiment" }
+                        th.words scope="col" rowspan="2" { "strategy" }
+                        th scope="col" rowspan="2" { "returned loss" }
+                        th scope="colgroup" colspan="2" { "budget to passive's loss" }
+                        th scope="colgroup" colspan="2" { "shared loss" }
+                        th scope="col" rowspan="2" { "seconds" }
+                    }
+                    tr {
+                        @for heading in ["ours", "paper", "ours", "paper"] {
+                            th.figure scope="col" { (heading) }
+                        }
+                    }
+                }
+                "\n"
+                @for (index, report) in reports.iter().enumerate() {
+                    @for section in report.sections() { (rows(report, index, section)) }
+                }
+            } }
+            "\n"
         }
     }
-    out + "</table></div>\n"
 }
 
 /// The strategies of one experiment and target.
-fn rows(report: &ExperimentReport, index: usize, section: Section<'_>) -> String {
+fn rows(report: &ExperimentReport, index: usize, section: Section<'_>) -> Markup {
     let summary = &report.summary;
     let detail = section.target.map_or_else(
         || format!("{} oracle, {}", summary.oracle, seeds(summary.seeds)),
@@ -125,27 +137,25 @@ fn rows(report: &ExperimentReport, index: usize, section: Section<'_>) -> String
     );
     let names = section.names().cells;
     let columns = section.overview();
-    let mut out = String::from("<tbody>\n");
-    for (row, name) in names.iter().enumerate() {
-        out += "<tr>";
-        if row == 0 {
-            out += &format!(
-                "<th scope=\"rowgroup\" rowspan=\"{}\">{}<small>{}</small></th>",
-                names.len(),
-                link(&format!("experiment-{index}"), &report.title),
-                escape(&detail)
-            );
+    html! {
+        tbody {
+            @for (row, name) in names.iter().enumerate() {
+                tr {
+                    @if row == 0 {
+                        th scope="rowgroup" rowspan=(names.len()) {
+                            (link(index, &report.title))
+                            small { (detail) }
+                        }
+                    }
+                    th.words scope="row" { (name) }
+                    @for column in &columns {
+                        td { (stacked(column.cells.get(row).map_or("", String::as_str))) }
+                    }
+                }
+                "\n"
+            }
         }
-        out += &format!("<th scope=\"row\" class=\"words\">{}</th>", escape(name));
-        for column in &columns {
-            out += &format!(
-                "<td>{}</td>",
-                stacked(column.cells.get(row).map_or("", String::as_str))
-            );
-        }
-        out += "</tr>\n";
     }
-    out + "</tbody>\n"
 }
 
 #[cfg(test)]
@@ -198,7 +208,7 @@ mod tests {
     #[test]
     fn the_common_table_has_both_figures_of_every_strategy() {
         let paper = json!({"aware": {"budget_ratio": 0.387, "final_loss": 0.0016}});
-        let page = table(&[report(rows(), paper), report(rows(), json!({}))]);
+        let page = table(&[report(rows(), paper), report(rows(), json!({}))]).into_string();
         assert_balanced(&page);
         let aware: Vec<&str> = page
             .lines()

@@ -1,65 +1,93 @@
 //! The figures and tables that an experiment adds of its own.
 
-use super::ExperimentReport;
-use super::parts::{Level, figure, heading, named_rows, notes, tied};
+use maud::{Markup, html};
+
+use super::figures::{Pictures, figure};
+use super::parts::{Level, heading, named_rows, notes, tied};
+use super::sections::Sections;
+use super::{ExperimentReport, chosen};
 use crate::additions::{ReportFigure, ReportTable};
 use crate::columns::Column;
 use crate::format::MISSING;
-use taskscout_plot::Theme;
 
 impl ReportTable {
     /// The table under its title, as part of a page ([`html_page`](super::html_page)).
     #[must_use]
     pub fn to_html(&self) -> String {
-        heading(Level(2), &self.title, "") + &own_table(self)
+        html! { (heading(Level(2), &self.title, "")) (own_table(self)) }.into_string()
     }
 }
 
 impl ReportFigure {
-    /// The figure under its title, as part of a page; `id` keeps it apart from others there.
+    /// The figure under its title, with its numbers and picture to take along, as part of a page; `id` keeps it apart
+    /// from others there.
     #[must_use]
     pub fn to_html(&self, id: &str) -> String {
-        let svg = self.to_svg(Theme::Page, id);
-        heading(Level(2), self.figure.title(), "") + &figure(&svg, &self.caption)
+        html! {
+            (heading(Level(2), self.figure.title(), ""))
+            (drawn(self, id, Pictures::Offered))
+        }
+        .into_string()
     }
+
+    /// The same without the title.
+    #[must_use]
+    pub fn to_html_figure(&self, id: &str) -> String {
+        drawn(self, id, Pictures::Offered).into_string()
+    }
+}
+
+fn drawn(own: &ReportFigure, id: &str, pictures: Pictures) -> Markup {
+    figure(&own.figure, (id, &own.name), &own.caption, pictures)
 }
 
 /// The beginning of a page: its title, facts in small print, what it says in a sentence or two, and what a careful reader must know.
 #[must_use]
 pub fn html_opening(title: &str, facts: &str, verdict: &str, remarks: &[String]) -> String {
-    format!(
-        "{}<p class=\"facts\">{}</p>\n<p><strong>{}</strong></p>\n{}",
-        heading(Level(1), title, ""),
-        tied(facts),
-        tied(verdict),
-        notes(remarks)
-    )
+    html! {
+        (heading(Level(1), title, ""))
+        p.facts { (tied(facts)) }
+        p { strong { (tied(verdict)) } }
+        (notes(remarks))
+    }
+    .into_string()
 }
 
-/// The tables, then the figures, of those whose target is chosen.
+/// Adds the tables, then the figures, of those whose target is chosen; what says which tasks were collected stands
+/// together, first.
 pub(super) fn additions(
+    sections: &mut Sections,
     report: &ExperimentReport,
-    chosen: impl Fn(Option<&str>) -> bool,
+    wanted: impl Fn(Option<&str>) -> bool,
     id: &str,
-    level: Level,
-) -> String {
-    let mut out = String::new();
-    let tables = report.tables.iter();
-    for own in tables.filter(|own| chosen(own.target.as_deref())) {
-        out += &heading(level, &own.title, "");
-        out += &own_table(own);
-    }
-    for (index, own) in report.figures.iter().enumerate() {
-        if chosen(own.target.as_deref()) {
-            out += &heading(level, own.figure.title(), "");
-            let svg = own.to_svg(Theme::Page, &format!("{id}-own-{index}"));
-            out += &figure(&svg, &own.caption);
+    pictures: Pictures,
+) {
+    let tables = || {
+        let tables = report.tables.iter().enumerate();
+        tables.filter(|(_, own)| wanted(own.target.as_deref()))
+    };
+    let figures = || {
+        let figures = report.figures.iter().enumerate();
+        figures.filter(|(_, own)| wanted(own.target.as_deref()))
+    };
+    let plans = html! {
+        @for (index, own) in figures().filter(|(_, own)| chosen::is_figure(own)) {
+            (drawn(own, &format!("{id}-own-{index}"), pictures))
         }
+        @for (_, own) in tables().filter(|(_, own)| chosen::is_table(own)) { (own_table(own)) }
+    };
+    sections.add(format!("{id}-chosen"), chosen::TITLE, plans);
+    for (index, own) in tables().filter(|(_, own)| !chosen::is_table(own)) {
+        sections.add(format!("{id}-table-{index}"), &own.title, own_table(own));
     }
-    out
+    for (index, own) in figures().filter(|(_, own)| !chosen::is_figure(own)) {
+        let drawn = drawn(own, &format!("{id}-own-{index}"), pictures);
+        let place = format!("{id}-figure-{index}");
+        sections.add(place, own.figure.title(), drawn);
+    }
 }
 
-fn own_table(own: &ReportTable) -> String {
+fn own_table(own: &ReportTable) -> Markup {
     let width = own.rows.iter().map(Vec::len).chain([own.head.len()]).max();
     let column = |index: usize| {
         let cells = own.rows.iter().map(|row| row.get(index));
@@ -73,8 +101,10 @@ fn own_table(own: &ReportTable) -> String {
         }
     };
     let columns: Vec<Column> = (0..width.unwrap_or(0)).map(column).collect();
-    let rows = |(names, others): (&Column, &[Column])| named_rows(names, others, &own.caption);
-    columns.split_first().map_or_else(String::new, rows)
+    match columns.split_first() {
+        Some((names, others)) => named_rows(names, others, &own.caption),
+        None => html! {},
+    }
 }
 
 /// Whether a column holds numbers, which stand to the right.
@@ -117,7 +147,7 @@ mod tests {
             ],
             caption: "In <radians>.".to_owned(),
         };
-        let out = own_table(&table);
+        let out = own_table(&table).into_string();
         assert_balanced(&out);
         assert!(out.contains("<caption>In &lt;radians&gt;.</caption>"));
         assert!(out.contains(
@@ -206,9 +236,9 @@ mod tests {
         in_order(
             &page,
             &[
-                ">Losses and budgets</h2>",
                 ">table &lt;everything&gt;</h2>",
                 ">figure &lt;t1&gt;</h2>",
+                ">Losses and budgets</h2>",
                 ">Tasks</h2>",
             ],
         );
@@ -224,14 +254,15 @@ mod tests {
             rows,
             caption: String::new(),
         };
-        assert!(own_table(&table(&[], vec![])).is_empty());
+        assert!(own_table(&table(&[], vec![])).0.is_empty());
         for odd in [
             table(&["only"], vec![texts(&["a"])]),
             table(&["a", "b"], vec![]),
             table(&["a"], vec![texts(&["x", "1", "2"])]),
         ] {
-            assert_balanced(&own_table(&odd));
+            assert_balanced(&own_table(&odd).into_string());
         }
-        assert!(own_table(&table(&["only"], vec![texts(&["a"])])).contains(">a</th>"));
+        let only = own_table(&table(&["only"], vec![texts(&["a"])])).into_string();
+        assert!(only.contains(">a</th>"));
     }
 }

@@ -1,17 +1,17 @@
 //! The result in sentences.
 
-use crate::columns::Section;
-use taskscout_plot::FLOOR;
+use maud::{Markup, html};
+use taskscout_plot::{FLOOR, LinePlot};
 
+use crate::columns::Section;
 use crate::contender::{OUT_OF_REACH, TARGET_DATA, TARGET_ONLY, competes};
 use crate::curve::{Curve, mean_curves};
-use crate::format::{self, escape, grouped, list, percent, short};
+use crate::format::{self, grouped, percent, short};
 use crate::judged::Judged;
 use crate::paper::paper_figure;
 use crate::ratio::{BudgetRatio, REFERENCE, Target};
 use crate::rows::ResultRow;
 use crate::table::seeds as seed_count;
-use taskscout_plot::LinePlot;
 
 pub(super) const SHARED_CAPTION: &str =
     "Loss of the shared predictor alone, which the paper measures; the user gets the returned one.";
@@ -21,43 +21,57 @@ pub(super) const SIMILARITY_CAPTION: &str =
 pub(super) const RELEVANCE_CAPTION: &str =
     "How close the main exploited task is to the target: 1 is the same direction.";
 
-/// A strategy's name, escaped and set apart from the words around it.
-fn bold(name: &str) -> String {
-    format!("<b>{}</b>", escape(name))
+/// A strategy's name, set apart from the words around it.
+fn bold(name: &str) -> Markup {
+    html! { b { (name) } }
 }
 
-/// What came out, honestly: who reached passive's loss with how much, and who did not. Markup.
+/// Phrases with commas and a last `and`.
+fn list(phrases: &[Markup]) -> Markup {
+    html! {
+        @for (index, phrase) in phrases.iter().enumerate() {
+            @if index > 0 {
+                @if index + 1 < phrases.len() { ", " } @else { " and " }
+            }
+            (phrase)
+        }
+    }
+}
+
+/// What came out, honestly: who reached passive's loss with how much, and who did not.
 pub(super) fn verdict<'a>(
     rows: impl Iterator<Item = &'a ResultRow>,
     section: Section<'_>,
     seeds: usize,
-) -> String {
+) -> Markup {
     let curves = mean_curves(rows, section.judged.metric());
     let reference = curves.iter().find(|curve| curve.strategy == REFERENCE);
     let mut sentences = match reference.and_then(Target::of) {
         Some(target) => compared(target, section, seeds),
-        None => vec![
-            match reference {
-                Some(_) => "<b>passive</b> has no final loss, so budgets are not compared.",
-                None => "<b>passive</b> has no results, so budgets are not compared.",
-            }
-            .to_owned(),
-        ],
+        None => {
+            let what = match reference {
+                Some(_) => "has no final loss",
+                None => "has no results",
+            };
+            vec![html! { (bold(REFERENCE)) " " (what) ", so budgets are not compared." }]
+        }
     };
     sentences.extend(lowest(section));
     sentences.extend(target_only(section));
     sentences.extend(target_data(section));
-    sentences.join(" ")
+    html! {
+        @for (index, sentence) in sentences.iter().enumerate() {
+            @if index > 0 { " " }
+            (sentence)
+        }
+    }
 }
 
-fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
-    let mut sentences = vec![format!(
-        "Over {}, {} ended at a loss of {} after {} source samples.",
-        seed_count(seeds),
-        bold(REFERENCE),
-        short(target.loss),
-        grouped(target.budget)
-    )];
+fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<Markup> {
+    let mut sentences = vec![html! {
+        "Over " (seed_count(seeds)) ", " (bold(REFERENCE)) " ended at a loss of " (short(target.loss))
+        " after " (grouped(target.budget)) " source samples."
+    }];
     let others: Vec<(&str, BudgetRatio)> = section
         .strategies
         .iter()
@@ -71,52 +85,52 @@ fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<String> {
     sentences
 }
 
-fn reached(others: &[(&str, BudgetRatio)]) -> Option<String> {
+fn reached(others: &[(&str, BudgetRatio)]) -> Option<Markup> {
     let mut reached: Vec<(f64, &str, BudgetRatio)> = others
         .iter()
         .filter_map(|(name, ratio)| Some((ratio.mean?, *name, *ratio)))
         .collect();
     reached.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut phrases = reached
-        .iter()
-        .map(|(_, name, ratio)| (bold(name), format::ratio(ratio, 0)));
-    let (name, share) = phrases.next()?;
-    let mut all = vec![format!(
-        "{name} reached that loss with {share} of this budget"
-    )];
-    all.extend(phrases.map(|(name, share)| format!("{name} with {share}")));
-    Some(format!("{}.", list(&all)))
+    let phrase = |(index, (_, name, ratio)): (usize, &(f64, &str, BudgetRatio))| {
+        let share = format::ratio(ratio, 0);
+        match index {
+            0 => html! { (bold(name)) " reached that loss with " (share) " of this budget" },
+            _ => html! { (bold(name)) " with " (share) },
+        }
+    };
+    let phrases: Vec<Markup> = reached.iter().enumerate().map(phrase).collect();
+    (!phrases.is_empty()).then(|| html! { (list(&phrases)) "." })
 }
 
 /// Who did not stay below.
-fn rose_again(section: Section<'_>) -> Option<String> {
+fn rose_again(section: Section<'_>) -> Option<Markup> {
     let rises = section
         .strategies
         .iter()
         .filter(|(name, figures)| competes(name) && figures.rise(section.judged).is_some());
-    let names: Vec<String> = rises.map(|(name, _)| bold(name)).collect();
-    (!names.is_empty()).then(|| format!("{} rose above it again afterwards.", list(&names)))
+    let names: Vec<Markup> = rises.map(|(name, _)| bold(name)).collect();
+    (!names.is_empty()).then(|| html! { (list(&names)) " rose above it again afterwards." })
 }
 
-fn missed(others: &[(&str, BudgetRatio)]) -> Option<String> {
-    let names: Vec<String> = others
+fn missed(others: &[(&str, BudgetRatio)]) -> Option<Markup> {
+    let names: Vec<Markup> = others
         .iter()
         .filter(|(_, ratio)| ratio.mean.is_none())
         .map(|(name, _)| bold(name))
         .collect();
     let anything = others.len() > names.len();
     let what = if anything { "it" } else { "that loss" };
-    (!names.is_empty()).then(|| format!("{} never reached {what}.", list(&names)))
+    (!names.is_empty()).then(|| html! { (list(&names)) " never reached " (what) "." })
 }
 
-fn published(section: Section<'_>) -> Option<String> {
-    let figures: Vec<String> = section
+fn published(section: Section<'_>) -> Option<Markup> {
+    let figures: Vec<Markup> = section
         .strategies
         .iter()
         .filter(|(name, _)| competes(name))
         .filter_map(|(name, _)| {
             let share = paper_figure(section.paper, section.target, name, "budget_ratio")?;
-            Some(format!("{} for {}", percent(share, 1), bold(name)))
+            Some(html! { (percent(share, 1)) " for " (bold(name)) })
         })
         .collect();
     let is = if figures.len() == 1 {
@@ -124,10 +138,10 @@ fn published(section: Section<'_>) -> Option<String> {
     } else {
         "figures are"
     };
-    (!figures.is_empty()).then(|| format!("The published {is} {}.", list(&figures)))
+    (!figures.is_empty()).then(|| html! { "The published " (is) " " (list(&figures)) "." })
 }
 
-fn lowest(section: Section<'_>) -> Option<String> {
+fn lowest(section: Section<'_>) -> Option<Markup> {
     let losses = section.strategies.iter().filter(|(name, _)| competes(name));
     let losses = losses.filter_map(|(name, figures)| Some((name, figures.loss(section.judged)?)));
     let (name, loss) = losses.min_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
@@ -135,37 +149,30 @@ fn lowest(section: Section<'_>) -> Option<String> {
     let reference = passive.and_then(|s| s.loss(section.judged));
     let below = reference
         .filter(|own| name != REFERENCE && own.mean > 0.0 && loss.mean >= 0.0)
-        .map(|own| {
-            format!(
-                ", {} below passive's",
-                percent(1.0 - loss.mean / own.mean, 0)
-            )
-        });
-    Some(format!(
-        "The lowest loss at the end is that of {}, {}{}.",
-        bold(name),
-        short(loss.mean),
-        below.unwrap_or_default()
-    ))
+        .map(|own| percent(1.0 - loss.mean / own.mean, 0));
+    Some(html! {
+        "The lowest loss at the end is that of " (bold(name)) ", " (short(loss.mean))
+        @if let Some(below) = below { ", " (below) " below passive's" }
+        "."
+    })
 }
 
-fn target_only(section: Section<'_>) -> Option<String> {
+fn target_only(section: Section<'_>) -> Option<Markup> {
     let figures = section.strategies.get(TARGET_ONLY)?;
     let loss = figures.returned_loss.or(figures.final_loss)?;
-    Some(format!(
-        "The target samples alone, without any source task, give {}.",
-        short(loss.mean)
-    ))
+    Some(html! {
+        "The target samples alone, without any source task, give " (short(loss.mean)) "."
+    })
 }
 
-fn target_data(section: Section<'_>) -> Option<String> {
+fn target_data(section: Section<'_>) -> Option<Markup> {
     let loss = section.strategies.get(TARGET_DATA)?;
     let loss = loss.returned_loss.or(loss.final_loss)?;
-    Some(format!(
-        "{}, which collects from the hidden target itself and is out of any learner's reach, ends at {}.",
-        bold(TARGET_DATA),
-        short(loss.mean)
-    ))
+    Some(html! {
+        (bold(TARGET_DATA))
+        ", which collects from the hidden target itself and is out of any learner's reach, ends at "
+        (short(loss.mean)) "."
+    })
 }
 
 /// What limits the comparison.
@@ -219,12 +226,12 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
         1 => "One seed.".to_owned(),
         n => format!("Mean over {n} seeds; bands are ± one standard error."),
     };
-    caption += " Between rounds, marked by points, values are interpolated linearly.";
+    caption += " Points are rounds; lines join them.";
     if plot.reference.is_some() {
         caption += " Dotted: passive's final loss.";
     }
     if !plot.crossings.is_empty() {
-        caption += " Rings: where a strategy reaches it, with the share of passive's budget.";
+        caption += " Rings: where a strategy reaches it, by linear interpolation between rounds, with the share of passive's budget.";
     }
     if plot.series.iter().any(|series| series.name == FLOOR) {
         caption += " `floor`: where a design that knows the true task map B from the first sample would end.";
@@ -252,7 +259,7 @@ mod tests {
             judged: summary.judged_among(&summary.strategies),
             floor: None,
         };
-        let markup = verdict(rows.iter(), section, summary.seeds);
+        let markup = verdict(rows.iter(), section, summary.seeds).into_string();
         markup.replace("<b>", "").replace("</b>", "")
     }
 
@@ -285,7 +292,7 @@ mod tests {
 
     #[test]
     fn names_are_bold_and_escaped() {
-        assert_eq!(bold("a<b"), "<b>a&lt;b</b>");
+        assert_eq!(bold("a<b").into_string(), "<b>a&lt;b</b>");
     }
 
     #[test]
