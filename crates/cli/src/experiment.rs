@@ -1,12 +1,14 @@
 //! `taskscout reproduce` and `taskscout run`: what they say of an experiment, and how they end.
 
+use std::path::Path;
+
 use taskscout::registry::Registry;
-use taskscout_lab::{Experiment, MEND, QUICK, run_all, run_theory, run_truths};
+use taskscout_lab::{AllOptions, Experiment, MEND, QUICK, run_all, run_theory, run_truths};
 
 use crate::args::Asked;
 use crate::error::{CliError, Result};
 use taskscout_terminal::terminal;
-use taskscout_terminal::{print, show};
+use taskscout_terminal::{conclude, print, show};
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
 pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
@@ -15,22 +17,19 @@ pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) 
 
 /// Runs an experiment, writes its results and tells the user.
 pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
-    if asked.options.truths.is_some() {
+    let synthetic = asked.options.world.synthetic();
+    if synthetic.is_some_and(|own| own.truths.is_some()) {
         return execute_truths(experiment, asked, registry);
     }
     let finished = experiment.run(&asked.options, registry, &terminal())?;
-    let print = if asked.json { print } else { show };
-    let printed = print(&if asked.json {
-        finished.summary()?
+    let printed = if asked.json {
+        print(&finished.summary()?)
     } else {
         let page = finished.folder().join("report.html");
-        format!(
-            "{}\n{}Report: {}\n",
-            finished.in_words(),
-            quick_line(asked),
-            page.display()
-        )
-    });
+        let verdicts = finished.report().verdicts();
+        show(&(finished.in_words() + "\n"))
+            .and_then(|()| close(asked.options.quick, &verdicts, "Report", &page))
+    };
     match finished.list_failures() {
         Some(failures) => Err(CliError::Failure(failures + MEND)),
         None => printed,
@@ -40,18 +39,13 @@ pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry
 /// Runs an experiment on several ground truths and tells the user.
 fn execute_truths(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
     let truths = run_truths(experiment, &asked.options, registry, &terminal())?;
-    let print = if asked.json { print } else { show };
-    let printed = print(&if asked.json {
-        truths.summary().to_owned()
+    let printed = if asked.json {
+        print(truths.summary())
     } else {
         let page = truths.folder().join("report.html");
-        format!(
-            "{}\n{}Report: {}\n",
-            truths.in_words(),
-            quick_line(asked),
-            page.display()
-        )
-    });
+        show(&format!("{}\n", truths.in_words()))
+            .and_then(|()| close(asked.options.quick, truths.verdicts(), "Report", &page))
+    };
     match truths.missing() {
         Some(missing) => Err(CliError::Failure(missing.to_owned() + MEND)),
         None => printed,
@@ -59,20 +53,23 @@ fn execute_truths(experiment: Experiment, asked: &Asked, registry: &Registry) ->
 }
 
 /// Runs every built-in experiment and tells the user.
-pub(crate) fn execute_all(asked: &Asked, registry: &Registry) -> Result<()> {
+pub(crate) fn execute_all(options: &AllOptions, json: bool, registry: &Registry) -> Result<()> {
     let mut each = |words: &str| {
-        if !asked.json {
+        if !json {
             // That nobody reads is found at the end too: the other runs are not lost.
             show(&format!("{words}\n")).ok();
         }
     };
-    let together = run_all(&asked.options, registry, &terminal(), &mut each)?;
-    let printed = print(&if asked.json {
-        together.summary().to_owned()
-    } else {
-        let page = together.page();
-        format!("{}Report on all: {}\n", quick_line(asked), page.display())
-    });
+    let together = run_all(options, registry, &terminal(), &mut each)?;
+    let printed = match json {
+        true => print(together.summary()),
+        false => close(
+            options.common.quick,
+            together.verdicts(),
+            "Report on all",
+            &together.page(),
+        ),
+    };
     match together.missing() {
         Some(missing) => Err(CliError::Failure(missing + MEND)),
         None => printed,
@@ -93,10 +90,12 @@ pub(crate) fn execute_theory(asked: &Asked) -> Result<()> {
     ))
 }
 
-/// What a reader of a quick run's table must know.
-fn quick_line(asked: &Asked) -> String {
-    match asked.options.quick {
+/// The last words: what came out in sentences, what a reader of a quick run must know, and where the report is.
+fn close(quick: bool, verdicts: &[String], what: &str, page: &Path) -> Result<()> {
+    verdicts.iter().try_for_each(|verdict| conclude(verdict))?;
+    let quick = match quick {
         true => format!("{QUICK}\n"),
         false => String::new(),
-    }
+    };
+    show(&format!("{quick}{what}: {}\n", page.display()))
 }

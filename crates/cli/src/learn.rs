@@ -11,7 +11,7 @@ use crate::data::options::LogArgs;
 use crate::error::Result;
 use crate::named::named;
 use taskscout_terminal::terminal;
-use taskscout_terminal::{print, show, tell};
+use taskscout_terminal::{print, show_concluding, tell};
 
 /// Options of `taskscout learn`.
 #[derive(Debug, Clone, Args)]
@@ -116,7 +116,7 @@ pub(crate) fn execute(args: &LearnArgs) -> Result<()> {
     if args.json {
         print(&learnt.json()?)?;
     } else {
-        show(&learnt.text())?;
+        show_concluding(&learnt.text())?;
     }
     if let Some(files) = files {
         tell(&format!(

@@ -44,26 +44,30 @@ mod learn;
 mod manual;
 mod model;
 mod named;
+mod report;
 mod serve;
 mod simulate;
 mod study;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use taskscout::registry::Registry;
 use taskscout_io::tables::visible;
-use taskscout_lab::{Experiment, parts};
+use taskscout_lab::{BuiltIn, Experiment, WorldOptions, parts};
 
-use crate::args::{Cli, Command, Reproduced};
+use crate::args::{Asked, Cli, Command, Opened, Reproduce};
 use crate::error::{CliError, Result};
 
 /// Runs the command that the arguments of this process ask for, with the registered parts beside its own:
 /// the whole of a `main`.
 #[must_use]
 pub fn main_with(registry: &Registry) -> ExitCode {
-    let cli = Cli::parse();
-    let outcome = parts::check_names(registry).and_then(|()| dispatch(cli, registry));
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let outcome = parts::check_names(registry).and_then(|()| {
+        let (cli, opened) = args::parse(&arguments)?;
+        dispatch(cli, opened, registry)
+    });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -79,32 +83,30 @@ pub fn main_with(registry: &Registry) -> ExitCode {
     }
 }
 
-fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
+fn dispatch(cli: Cli, opened: Option<Opened>, registry: &Registry) -> Result<()> {
+    if let Some(gigabytes) = cli.memory {
+        taskscout_lab::memory::allow(gigabytes)?;
+    }
     match cli.command {
-        Command::Reproduce { experiment } => match experiment.asked() {
-            (Reproduced::Experiment(experiment), asked) => {
-                experiment::execute(Experiment::built_in(experiment)?, &asked, registry)
-            }
-            (Reproduced::Theory, asked) => experiment::execute_theory(&asked),
-            (Reproduced::All, asked) => experiment::execute_all(&asked, registry),
-        },
-        Command::Run {
-            file,
-            check,
-            options,
-        } => {
-            let (experiment, asked) = (Experiment::from_file(&file)?, options.asked());
-            if check {
+        Command::Reproduce { experiment } => reproduce(experiment, registry),
+        Command::Run(options) => {
+            let (experiment, world) = match opened {
+                Some(opened) => opened,
+                None => (Experiment::from_file(&options.file)?, WorldOptions::None),
+            };
+            let asked = options.common.asked(world);
+            if options.check {
                 experiment::check(experiment, &asked, registry)?;
                 return taskscout_terminal::print(&format!(
                     "{} is a valid experiment\n",
-                    file.display()
+                    options.file.display()
                 ));
             }
             experiment::execute(experiment, &asked, registry)
         }
         Command::Study(options) => study::execute(&options, registry),
         Command::Learn(options) => learn::execute(&options),
+        Command::Report(options) => report::execute(&options, registry),
         Command::Serve(options) => serve::execute(&options, registry),
         Command::Design(options) => design::execute(&options, registry),
         Command::Export(options) => model::export(&options),
@@ -113,5 +115,24 @@ fn dispatch(cli: Cli, registry: &Registry) -> Result<()> {
         Command::Data { data } => data::execute(&data),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { folder } => manual::pages(&folder),
+    }
+}
+
+/// Runs an experiment of the paper.
+fn reproduce(experiment: Reproduce, registry: &Registry) -> Result<()> {
+    let run = |experiment: BuiltIn, asked: &Asked| {
+        experiment::execute(Experiment::built_in(experiment)?, asked, registry)
+    };
+    match experiment {
+        Reproduce::Bilinear(args) => run(BuiltIn::Bilinear, &args.asked()),
+        Reproduce::Fourier(args) => run(BuiltIn::Fourier, &args.asked()),
+        Reproduce::Mlp(args) => run(BuiltIn::Mlp, &args.asked()),
+        Reproduce::Pendulum(args) => run(BuiltIn::Pendulum, &args.asked()),
+        Reproduce::Drone(args) => run(BuiltIn::Drone, &args.asked()),
+        Reproduce::Theory(args) => experiment::execute_theory(&args.asked()),
+        Reproduce::All(args) => {
+            let (options, json) = args.asked();
+            experiment::execute_all(&options, json, registry)
+        }
     }
 }

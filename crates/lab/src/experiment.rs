@@ -8,7 +8,7 @@ use taskscout_report::{ExperimentReport, FailedTrial, terminal_table};
 use crate::config::{self, ExperimentConfig};
 use crate::error::{LabError, Result};
 use crate::folder::{Reserved, RunFolder};
-use crate::names::BuiltIn;
+use crate::names::{BuiltIn, WorldName};
 use crate::options::ExperimentOptions;
 use crate::prepare::{Prepared, prepare};
 use crate::publish::{Published, pretty, publish};
@@ -47,6 +47,12 @@ impl Experiment {
         &self.config.name
     }
 
+    /// The kind of its world, which says whose options it takes.
+    #[must_use]
+    pub fn world(&self) -> WorldName {
+        self.config.world.name()
+    }
+
     /// What it is, to be run otherwise.
     pub(crate) fn into_config(self) -> ExperimentConfig {
         self.config
@@ -64,7 +70,7 @@ impl Experiment {
     ) -> Result<()> {
         let config = self.config;
         let mut world = config.world.clone();
-        world.apply(options)?;
+        world.apply(&options.world)?;
         if let Some(missing) = world.missing() {
             config.with_options(options, registry)?;
             watch.note(&format!("note: {missing}"));
@@ -106,7 +112,8 @@ impl Experiment {
         registry: &Registry,
         watch: &Watcher,
     ) -> Result<Parts> {
-        if options.truths.is_some() {
+        let synthetic = options.world.synthetic();
+        if synthetic.is_some_and(|own| own.truths.is_some()) {
             return Err(LabError::Input(
                 "several ground truths are several runs: use run_truths, or leave out --truths"
                     .into(),

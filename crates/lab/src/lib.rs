@@ -36,13 +36,13 @@ mod folder;
 mod known_truth;
 pub mod learn;
 mod log_features;
+mod log_inputs;
 pub mod memory;
 mod models;
 pub mod names;
 pub mod options;
 pub mod parts;
 pub mod plan;
-mod plan_report;
 mod prepare;
 mod publish;
 mod record;
@@ -63,10 +63,15 @@ pub use config::{MOST_SEEDS, Places, in_file};
 pub use elsewhere::{OpenRun, TrialFailure, TrialFile, TrialRunner};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
+pub use log_inputs::{LogInputs, log_inputs};
 pub use names::{
     BuiltIn, LogFeatures, OracleChoice, OracleName, Published, ScheduleName, TaskFeaturesName,
+    WorldName,
 };
-pub use options::{ExperimentOptions, LogOptions};
+pub use options::{
+    AllOptions, ExperimentOptions, LogOptions, LogWorldOptions, PendulumOptions, ProgramOptions,
+    SyntheticOptions, WorldOptions,
+};
 pub use publish::QUICK;
 pub use theory::{TheoryReport, run_theory};
 pub use together::{MOST_TRUTHS, OverTruths, Together, run_all, run_truths};

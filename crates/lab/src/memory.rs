@@ -1,21 +1,62 @@
 //! The memory that a command will need, told before it starts and refused where there is not so much.
 //!
 //! An allocation that fails ends a program without a word, so sizes that users choose are added up
-//! beforehand. The sums are estimates, and meant to be rather large than small.
+//! beforehand. The sums are estimates, and meant to be rather large than small. A command takes 2 GB at most, unless the
+//! user allows more: a machine has other things to do.
+
+use std::fmt::Display;
+use std::sync::OnceLock;
 
 use crate::error::{LabError, Result};
 
 /// A number of bytes takes this many.
 pub const NUMBER: f64 = 8.0;
-/// Needs above this are told.
-const WORTH_TELLING: f64 = 2.0 * GIGABYTE;
-/// The most that is tried where nobody can say how much there is.
-const MOST: f64 = 64.0 * GIGABYTE;
+/// Needs above this are told, and refused unless the user allows them.
+const USUAL: f64 = 2.0 * GIGABYTE;
+/// The variable that allows more, in gigabytes.
+const VARIABLE: &str = "TASKSCOUT_MEMORY";
 const GIGABYTE: f64 = 1e9;
 /// What is tried under any limit on addresses: small matrices need no workspace.
 const ALWAYS_TRIED: f64 = 64e6;
 /// The last cache of a machine that does not say how large it is.
 const USUAL_CACHE: f64 = 32e6;
+
+/// Bytes that the user allows to this process.
+static ALLOWED: OnceLock<f64> = OnceLock::new();
+
+/// Allows so many gigabytes to all that this process does; the first call counts. Without one, the variable
+/// `TASKSCOUT_MEMORY` does, and else it is 2 GB.
+///
+/// # Errors
+/// A number that is no size.
+pub fn allow(gigabytes: f64) -> Result<()> {
+    check_size(("--memory", &gigabytes), gigabytes)?;
+    ALLOWED.get_or_init(|| gigabytes * GIGABYTE);
+    Ok(())
+}
+
+/// Refuses what is no size, as it was given.
+fn check_size((what, given): (&str, &dyn Display), gigabytes: f64) -> Result<()> {
+    match gigabytes > 0.0 && gigabytes.is_finite() {
+        true => Ok(()),
+        false => Err(LabError::Input(format!(
+            "{what} is {given}: give a number of gigabytes above 0"
+        ))),
+    }
+}
+
+/// Bytes that the user allows.
+pub(crate) fn allowed() -> Result<f64> {
+    if let Some(allowed) = ALLOWED.get() {
+        return Ok(*allowed);
+    }
+    let Ok(text) = std::env::var(VARIABLE) else {
+        return Ok(USUAL);
+    };
+    let gigabytes = text.trim().parse().unwrap_or(f64::NAN);
+    check_size((VARIABLE, &text), gigabytes)?;
+    Ok(gigabytes * GIGABYTE)
+}
 
 /// What a command will need, part by part.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -49,29 +90,33 @@ impl Need {
         self.parts.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Refuses what does not fit into the memory that is free.
+    /// Refuses what does not fit into the memory that is free, or that is allowed.
     ///
     /// # Errors
     /// If it does not, with the size of the largest part and the remedy.
     pub fn check(&self, remedy: &str) -> Result<()> {
-        self.check_within(available(), remedy)
+        self.check_within(available(), allowed()?, remedy)
     }
 
-    fn check_within(&self, available: Option<f64>, remedy: &str) -> Result<()> {
+    fn check_within(&self, available: Option<f64>, allowed: f64, remedy: &str) -> Result<()> {
         let total = self.total();
-        if total <= available.unwrap_or(MOST) {
+        let free = available.unwrap_or(f64::INFINITY);
+        if total <= free.min(allowed) {
             return Ok(());
         }
         let most = self.parts.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let most = most.map_or_else(String::new, |(what, bytes)| {
             format!(", {} of it for {what}", size(*bytes))
         });
-        let there = available.map_or_else(
-            || format!("taskscout uses at most {}", size(MOST)),
-            |available| format!("{} are free", size(available)),
-        );
+        let (there, more) = match total <= free && total.is_finite() {
+            true => (
+                format!("{} are allowed", size(allowed)),
+                format!(", or allow it with --memory {}", (total / GIGABYTE).ceil()),
+            ),
+            false => (format!("{} are free", size(free)), String::new()),
+        };
         Err(LabError::Input(format!(
-            "this needs about {} of memory{most}, but {there}: {remedy}",
+            "this needs about {} of memory{most}, but {there}: {remedy}{more}",
             size(total)
         )))
     }
@@ -80,7 +125,7 @@ impl Need {
     #[must_use]
     pub fn note(&self) -> Option<String> {
         let total = self.total();
-        (total > WORTH_TELLING).then(|| {
+        (total > USUAL).then(|| {
             let free =
                 available().map_or_else(String::new, |free| format!(" of {} free", size(free)));
             format!("note: this needs about {}{free} of memory", size(total))
@@ -167,19 +212,36 @@ mod tests {
         need.add("small things", 2e8);
         need.add("statistics", 40e9);
         let twice = need.clone().times(2.0);
-        need.check_within(Some(41e9), "").unwrap();
-        need.check_within(None, "").unwrap();
-        let error = twice.check_within(Some(41e9), "use fewer").unwrap_err();
+        need.check_within(Some(41e9), 64e9, "").unwrap();
+        need.check_within(None, 64e9, "").unwrap();
+        let error = twice
+            .check_within(Some(41e9), 100e9, "use fewer")
+            .unwrap_err();
         assert_eq!(error.code(), 2);
         assert_eq!(
             error.to_string(),
             "this needs about 80.4 GB of memory, 80.0 GB of it for statistics, but 41.0 GB are free: use fewer"
         );
-        let error = twice.check_within(None, "use fewer").unwrap_err();
-        assert!(error.to_string().contains("taskscout uses at most 64.0 GB"));
+        for free in [None, Some(90e9)] {
+            let error = twice.check_within(free, 2e9, "use fewer").unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "this needs about 80.4 GB of memory, 80.0 GB of it for statistics, but 2.0 GB are allowed: use fewer, \
+                 or allow it with --memory 81"
+            );
+        }
         let mut endless = Need::default();
         endless.add("rows", f64::INFINITY);
-        assert!(endless.check_within(Some(1e18), "").is_err());
+        assert!(endless.check_within(Some(1e18), 1e18, "").is_err());
+        assert!(endless.check_within(None, 1e18, "").is_err());
+    }
+
+    #[test]
+    fn sizes_that_are_none_are_refused() {
+        for gigabytes in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = allow(gigabytes).unwrap_err().to_string();
+            assert!(error.contains("gigabytes above 0"), "{error}");
+        }
     }
 
     #[test]

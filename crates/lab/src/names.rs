@@ -329,3 +329,32 @@ impl Published {
         }
     }
 }
+
+/// The kinds of world, each with options of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorldName {
+    /// A truth is drawn: bilinear, fourier, mlp and files of that kind.
+    Synthetic,
+    /// The pendulum in wind.
+    Pendulum,
+    /// Recorded logs.
+    Logs,
+    /// A program of one's own.
+    Program,
+}
+
+impl WorldName {
+    /// All of them.
+    pub const ALL: &'static [Self] = &[Self::Synthetic, Self::Pendulum, Self::Logs, Self::Program];
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Synthetic => "synthetic worlds (bilinear, fourier, mlp)",
+            Self::Pendulum => "the pendulum",
+            Self::Logs => "worlds of logs (drone)",
+            Self::Program => "programs as worlds",
+        }
+    }
+}

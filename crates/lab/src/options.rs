@@ -5,10 +5,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use taskscout_logs::join::Method;
 use taskscout_logs::{Format, ReadOptions, RobotOptions, robot_format};
 
-use crate::names::{LogFeatures, OracleChoice, Published, ScheduleName, TaskFeaturesName};
+use crate::names::{
+    LogFeatures, OracleChoice, Published, ScheduleName, TaskFeaturesName, WorldName,
+};
 
 /// What a run is told beside the experiment's file; what is given replaces what the file says.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -35,30 +38,8 @@ pub struct ExperimentOptions {
     pub budget_scale: Option<f64>,
     /// Target samples.
     pub n_target: Option<usize>,
-    /// Draws the ground truth of a synthetic world, which is the same for all seeds of a run.
-    pub matrix_seed: Option<u64>,
-    /// Synthetic worlds: so many ground truths, from `matrix_seed` on, each with all seeds
-    /// ([`run_truths`](crate::run_truths)).
-    pub truths: Option<u64>,
-    /// Synthetic worlds: how many targets there are, with names; if not given, one without a name.
-    pub targets: Option<usize>,
-    /// Synthetic worlds with `targets`: how many directions their embeddings span.
-    pub k_star: Option<usize>,
-    /// Worlds of logs: their folder.
-    pub data: Option<PathBuf>,
-    /// Worlds of logs: what outputs are linear in.
-    pub phi: Option<LogFeatures>,
-    /// Worlds of logs: how they are to be read.
-    pub logs: LogOptions,
-    /// The targets: of the pendulum w₁ to w₅ inside \[-1, 1\], separated by commas; of logs the names of
-    /// tasks. If empty, those of the file.
-    pub target: Vec<String>,
-    /// What is known of a task: pendulum `paper` or `affine`, drone `wind` or `one-hot`.
-    pub task_features: Option<TaskFeaturesName>,
-    /// Worlds with named targets: one study with one budget for all of them, instead of one for each.
-    pub joint_targets: bool,
-    /// Synthetic worlds with `targets`: these are one target that is a distribution over them.
-    pub target_distribution: bool,
+    /// What only its kind of world has.
+    pub world: WorldOptions,
     /// A first look: 2 seeds, a quarter of the budget.
     pub quick: bool,
     /// Trials at the same time; if not given, as many as there are cores.
@@ -75,6 +56,151 @@ pub struct ExperimentOptions {
     pub force: bool,
     /// Save the last model of every strategy and seed, into the folder `models` among the results.
     pub save_models: bool,
+}
+
+/// Options that only one kind of world has.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub enum WorldOptions {
+    /// None, for any world.
+    #[default]
+    None,
+    /// Those of worlds with a drawn truth.
+    Synthetic(SyntheticOptions),
+    /// Those of the pendulum.
+    Pendulum(PendulumOptions),
+    /// Those of worlds of logs.
+    Logs(Box<LogWorldOptions>),
+    /// Those of programs.
+    Program(ProgramOptions),
+}
+
+/// Options of worlds with a drawn truth.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SyntheticOptions {
+    /// Draws the ground truth, which is the same for all seeds of a run.
+    pub matrix_seed: Option<u64>,
+    /// So many ground truths, from `matrix_seed` on, each with all seeds ([`run_truths`](crate::run_truths)).
+    pub truths: Option<u64>,
+    /// How many targets there are, with names; if not given, one without a name.
+    pub targets: Option<usize>,
+    /// With `targets`: how many directions their embeddings span.
+    pub k_star: Option<usize>,
+    /// With `targets`: these are one target that is a distribution over them.
+    pub target_distribution: bool,
+    /// With `targets`: one study with one budget for all of them, instead of one for each.
+    pub joint_targets: bool,
+}
+
+/// Options of the pendulum.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PendulumOptions {
+    /// The targets, w₁ to w₅ inside \[-1, 1\], separated by commas. If empty, those of the file.
+    pub target: Vec<String>,
+    /// What is known of a task: `paper` or `affine`.
+    pub task_features: Option<TaskFeaturesName>,
+    /// One study with one budget for all targets, instead of one for each.
+    pub joint_targets: bool,
+}
+
+/// Options of worlds of logs.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogWorldOptions {
+    /// Their folder.
+    pub data: Option<PathBuf>,
+    /// What outputs are linear in.
+    pub phi: Option<LogFeatures>,
+    /// How they are to be read.
+    #[serde(skip)]
+    pub logs: LogOptions,
+    /// The targets: names of tasks. If empty, those of the file.
+    pub target: Vec<String>,
+    /// What is known of a task: `wind` or `one-hot`.
+    pub task_features: Option<TaskFeaturesName>,
+    /// One study with one budget for all targets, instead of one for each.
+    pub joint_targets: bool,
+}
+
+/// Options of programs.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProgramOptions {
+    /// One study with one budget for all targets, instead of one for each.
+    pub joint_targets: bool,
+}
+
+/// What `reproduce all` is told: what concerns all experiments, and what only some have.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AllOptions {
+    /// For all of them; its `world` is not used.
+    pub common: ExperimentOptions,
+    /// For bilinear, fourier and mlp; `matrix_seed` also for the theory.
+    pub synthetic: SyntheticOptions,
+    /// For the pendulum.
+    pub pendulum: PendulumOptions,
+    /// For the drone, which runs where a folder of logs is given.
+    pub drone: LogWorldOptions,
+}
+
+impl WorldOptions {
+    /// Whose they are, in words.
+    pub(crate) fn whose(&self) -> &'static str {
+        match self {
+            Self::None => "no world",
+            Self::Synthetic(_) => WorldName::Synthetic.about(),
+            Self::Pendulum(_) => WorldName::Pendulum.about(),
+            Self::Logs(_) => WorldName::Logs.about(),
+            Self::Program(_) => WorldName::Program.about(),
+        }
+    }
+
+    /// Those of worlds with a drawn truth, if they are.
+    #[must_use]
+    pub fn synthetic(&self) -> Option<&SyntheticOptions> {
+        match self {
+            Self::Synthetic(options) => Some(options),
+            _ => None,
+        }
+    }
+
+    /// Whether all targets share one study.
+    #[must_use]
+    pub fn joint_targets(&self) -> bool {
+        match self {
+            Self::None => false,
+            Self::Synthetic(options) => options.joint_targets,
+            Self::Pendulum(options) => options.joint_targets,
+            Self::Logs(options) => options.joint_targets,
+            Self::Program(options) => options.joint_targets,
+        }
+    }
+
+    /// Whether the value of a key of `[world]` came from here, and as which option.
+    pub(crate) fn given_as(&self, key: &str) -> Option<&'static str> {
+        let given = |given: bool, option| given.then_some(option);
+        match (self, key) {
+            (Self::Synthetic(own), "matrix_seed") => {
+                given(own.matrix_seed.is_some(), "--matrix-seed")
+            }
+            (Self::Synthetic(own), "targets") => given(own.targets.is_some(), "--targets"),
+            (Self::Synthetic(own), "k_star") => given(own.k_star.is_some(), "--k-star"),
+            (Self::Pendulum(own), "targets") => given(!own.target.is_empty(), "--target"),
+            (Self::Pendulum(own), "task_features") => {
+                given(own.task_features.is_some(), "--task-features")
+            }
+            (Self::Logs(own), "targets") => given(!own.target.is_empty(), "--target"),
+            (Self::Logs(own), "task_features") => {
+                given(own.task_features.is_some(), "--task-features")
+            }
+            (Self::Logs(own), "data") => given(own.data.is_some(), "--data"),
+            (Self::Logs(own), "phi") => given(own.phi.is_some(), "--phi"),
+            (Self::Logs(own), "inputs") => given(!own.logs.inputs.is_empty(), "--inputs"),
+            _ => None,
+        }
+    }
 }
 
 /// How logs are to be read.

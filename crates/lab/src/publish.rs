@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use taskscout_report::{
-    ExperimentReport, FailedTrial, Judged, PlanRow, ResultRow, TARGET_DATA, TARGET_ONLY, Theme,
-    html_report, loss_plot, with_floor, write_csv, write_plans,
+    ExperimentReport, FailedTrial, FigureFiles, Judged, PlanRow, REPORT_FILE, ResultRow,
+    SavedReport, TARGET_DATA, TARGET_ONLY, TargetPoint, write_csv, write_plans,
 };
 use taskscout_worlds::program::Incidents;
 
@@ -12,7 +12,6 @@ use crate::error::{LabError, Result};
 use crate::folder::RunFolder;
 use crate::known_truth;
 use crate::options::ExperimentOptions;
-use crate::plan_report;
 use crate::prepare::{Prepared, chooses_from_list};
 use crate::record::TrialRecord;
 
@@ -40,7 +39,8 @@ pub(crate) fn publish(
     let mut table = Vec::new();
     write_csv(&rows, &mut table).map_err(failed)?;
     // A part of the budget does not compare with published figures, nor do other targets.
-    let paper = match options.quick || options.targets.is_some() {
+    let targets = options.world.synthetic().and_then(|own| own.targets);
+    let paper = match options.quick || targets.is_some() {
         true => serde_json::Value::Null,
         false => serde_json::to_value(&prepared.config.paper).map_err(|error| unwritten(&error))?,
     };
@@ -49,29 +49,58 @@ pub(crate) fn publish(
     report.summary.judged = judged(prepared);
     report.summary.failed = failures;
     known_truth::add(prepared, &mut report)?;
-    let pictures = loss_pictures(prepared, &report);
     add_notes(prepared, records, options, &mut report);
     let remarks = prepared.presentation.report(records, &mut report)?;
     add_incidents(prepared, folder, &mut report)?;
     add_changes(prepared, folder, &mut report);
     let plans: Vec<PlanRow> = records.iter().flat_map(|one| one.plans.clone()).collect();
     report.summary.set_task_use(&plans);
-    plan_report::add(prepared, &plans, &mut report);
+    report.add_plans(
+        &plans,
+        &target_points(prepared),
+        &prepared.presentation.parameters(),
+    );
+    report.written = Some(written());
+    report.models = folder.models();
     folder.write("plans.csv", write_plans(&plans).as_bytes())?;
     folder.write("results.csv", &table)?;
     folder.write("summary.json", pretty(&report.summary)?.as_bytes())?;
-    for (name, picture) in pictures {
-        folder.write(&name, picture.as_bytes())?;
+    write_pages(folder, &report)?;
+    Ok(Published { report, remarks })
+}
+
+/// Writes pictures with their numbers, the page, and what it can be written from again.
+fn write_pages(folder: &RunFolder, report: &ExperimentReport) -> Result<()> {
+    let failed = |error: taskscout_report::Error| LabError::Failure(error.to_string());
+    for FigureFiles { name, svg, csv } in report.loss_files() {
+        folder.write(&format!("{name}.svg"), svg.as_bytes())?;
+        folder.write(&format!("{name}.csv"), csv.as_bytes())?;
     }
     for figure in &report.figures {
-        let picture = figure.to_svg(Theme::Standalone, &figure.name);
-        folder.write_figure(&figure.name, picture.as_bytes())?;
+        folder.write_figure(&figure.files())?;
     }
-    folder.write(
-        "report.html",
-        html_report(std::slice::from_ref(&report)).as_bytes(),
-    )?;
-    Ok(Published { report, remarks })
+    let saved = SavedReport::of(report);
+    folder.write(REPORT_FILE, saved.to_json().map_err(failed)?.as_bytes())?;
+    folder.write("report.html", saved.page().as_bytes())
+}
+
+/// When a report is written, as people write it.
+pub(crate) fn written() -> String {
+    let now = taskscout_io::time::now_us();
+    format!("{} UTC", taskscout_io::time::minute(now))
+}
+
+/// Where the targets lie among the tasks.
+fn target_points(prepared: &Prepared) -> Vec<TargetPoint> {
+    let place = |target: &crate::scenario::ScenarioTarget| {
+        let parameters = target.truth.clone().or_else(|| target.known.clone())?;
+        Some(TargetPoint {
+            target: target.name.clone(),
+            parameters,
+        })
+    };
+    let targets = prepared.scenario.targets.iter();
+    targets.filter_map(place).collect()
 }
 
 /// What readers must know of the run.
@@ -169,25 +198,6 @@ fn judged(prepared: &Prepared) -> Judged {
         Some(_) => Judged::Shared,
         None => Judged::Returned,
     }
-}
-
-/// Loss against budget, a picture for each target.
-fn loss_pictures(prepared: &Prepared, report: &ExperimentReport) -> Vec<(String, String)> {
-    let names = prepared.judged_on();
-    let several = names.len() > 1;
-    let mut pictures = Vec::new();
-    for (index, target) in names.iter().enumerate() {
-        let own = report.rows.iter().filter(|row| row.target == *target);
-        let floor = report.summary.floor_of(target.as_deref());
-        let plot = with_floor(loss_plot(own, judged(prepared)), floor.as_ref());
-        let name = if several {
-            format!("loss-t{index}.svg")
-        } else {
-            "loss.svg".into()
-        };
-        pictures.push((name, plot.to_svg(Theme::Standalone, "loss")));
-    }
-    pictures
 }
 
 /// Rounds of a strategy in which no representation could be learnt, in words.

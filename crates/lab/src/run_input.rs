@@ -24,14 +24,28 @@ pub(crate) struct RunInput {
     may_appear: bool,
 }
 
+/// Hashes whatever is written.
+struct Hashing(Sha256);
+
+impl std::io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 impl RunInput {
     /// A file.
     pub(crate) fn file(name: impl Into<String>, path: &Path) -> Result<Self> {
-        let mut hash = Sha256::new();
+        let mut hash = Hashing(Sha256::new());
         File::open(path)
             .and_then(|mut file| std::io::copy(&mut file, &mut hash))
             .map_err(|error| LabError::Input(format!("cannot read {}: {error}", path.display())))?;
-        Ok(Self::new(name, hash))
+        Ok(Self::new(name, hash.0))
     }
 
     /// The command that runs, as a file.

@@ -91,6 +91,11 @@ impl ScheduleConfig {
         };
     }
 
+    /// Whether the rounds are taskscout's own.
+    pub(crate) fn is_adaptive(&self) -> bool {
+        self.kind == Kind::Adaptive
+    }
+
     /// Checks the numbers.
     pub(crate) fn check(&self) -> Result<()> {
         let bad = |key: &str, problem: String| {

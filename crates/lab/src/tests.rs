@@ -15,7 +15,7 @@ use super::folder::Reserved;
 use super::prepare::{Prepared, prepare};
 use super::record::TrialDetails;
 use crate::error::Result;
-use crate::options::ExperimentOptions;
+use crate::options::{ExperimentOptions, PendulumOptions, SyntheticOptions, WorldOptions};
 use crate::watch::Watcher;
 
 const TOY: &str = r#"
@@ -59,6 +59,14 @@ fn run_into(out: &Path, text: &str, options: &ExperimentOptions) -> Result<Exper
         !report.summary.failed.is_empty()
     );
     Ok(report)
+}
+
+/// One study for all targets; the toy has the options of the pendulum.
+fn joint() -> WorldOptions {
+    WorldOptions::Pendulum(PendulumOptions {
+        joint_targets: true,
+        ..PendulumOptions::default()
+    })
 }
 
 fn options() -> ExperimentOptions {
@@ -157,7 +165,7 @@ fn every_target_has_trials_of_its_own() {
     let other = ExperimentOptions {
         force: true,
         resume: false,
-        joint_targets: true,
+        world: joint(),
         seeds: Some(1),
         ..options
     };
@@ -172,7 +180,7 @@ fn one_study_may_serve_all_targets() {
     let text = TOY.replace("samples = 20", "samples = 20\njoint = true");
     let report = run_into(&out, &text, &options).unwrap();
     let by_option = ExperimentOptions {
-        joint_targets: true,
+        world: joint(),
         ..options
     };
     let again = run_into(&scratch.path().join("again"), TOY, &by_option).unwrap();
@@ -233,7 +241,7 @@ fn target_data_spends_the_budget_on_the_hidden_target() {
     );
     // With one budget for both targets, the budget is still what strategies spend.
     let joint = ExperimentOptions {
-        joint_targets: true,
+        world: joint(),
         ..options()
     };
     let report = run_into(&scratch.path().join("joint"), TOY, &joint).unwrap();
@@ -290,7 +298,7 @@ fn models_are_saved_for_every_target() {
         ..options()
     };
     let joint = ExperimentOptions {
-        joint_targets: true,
+        world: joint(),
         ..separate.clone()
     };
     for (name, options) in [("separate", separate), ("joint", joint)] {
@@ -380,7 +388,7 @@ fn a_target_that_fails_does_not_stop_the_other() {
             .all(|row| row.target.as_deref() == Some("toy 1"))
     );
     let joint = ExperimentOptions {
-        joint_targets: true,
+        world: joint(),
         ..options()
     };
     let error = run_into(&scratch.path().join("joint"), &text, &joint).unwrap_err();
@@ -394,7 +402,10 @@ fn a_target_that_fails_does_not_stop_the_other() {
 #[test]
 fn options_reach_the_world_that_has_them() {
     let one = ExperimentOptions {
-        target: vec!["0.5,0,0,-0.5".into()],
+        world: WorldOptions::Pendulum(PendulumOptions {
+            target: vec!["0.5,0,0,-0.5".into()],
+            ..PendulumOptions::default()
+        }),
         ..options()
     };
     let prepared_one = prepared(TOY, &one).unwrap();
@@ -405,14 +416,14 @@ fn options_reach_the_world_that_has_them() {
     );
     assert_eq!(prepared_one.trials()[1].file_stem(), "passive-t0-0");
     let seed = ExperimentOptions {
-        matrix_seed: Some(1),
+        world: WorldOptions::Synthetic(SyntheticOptions {
+            matrix_seed: Some(1),
+            ..SyntheticOptions::default()
+        }),
         ..options()
     };
     let error = prepared(TOY, &seed).err().unwrap().to_string();
-    assert!(
-        error.contains("--matrix-seed") && error.contains("bilinear"),
-        "{error}"
-    );
+    assert!(error.contains("bilinear"), "{error}");
 }
 
 #[test]

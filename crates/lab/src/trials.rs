@@ -1,8 +1,9 @@
 //! Running the trials of an experiment, side by side; what is there already is kept.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
 use taskscout_models::SavedModel;
 use taskscout_report::{FailedTrial, ResultRow};
 
@@ -26,18 +27,52 @@ pub(crate) fn run_trials(
     let trials = prepared.trials();
     let watch = prepared.watch.as_ref();
     watch.start(trials.len());
+    let one = |trial: &Trial| run_one(prepared, folder, options, trial);
+    let outcomes = side_by_side(&trials, (prepared.jobs, options.jobs.is_some()), one);
+    watch.finish();
+    sort_out(&trials, outcomes?)
+}
+
+/// Runs trials, so many at a time and no more: each has its own thread, which waits for the pool that the trial's work
+/// goes to. A pool that took trials itself would begin others while one waits for its parts, and hold them all in memory.
+/// Without a wish for so many, the parts of trials may use all processors.
+fn side_by_side(
+    trials: &[Trial],
+    (jobs, wished): (usize, bool),
+    run: impl Fn(&Trial) -> Result<Result<TrialRecord>> + Sync,
+) -> Result<Vec<Result<TrialRecord>>> {
     let mut pool = rayon::ThreadPoolBuilder::new();
-    if let Some(jobs) = options.jobs {
-        pool = pool.num_threads(usize::from(jobs));
+    if wished {
+        pool = pool.num_threads(jobs);
     }
     let pool = pool
         .build()
         .map_err(|error| LabError::Failure(format!("cannot start worker threads: {error}")))?;
-    let one = |trial: &Trial| run_one(prepared, folder, options, trial);
-    let outcomes: Result<Vec<Result<TrialRecord>>> =
-        pool.install(|| trials.par_iter().with_max_len(1).map(one).collect());
-    watch.finish();
-    sort_out(&trials, outcomes?)
+    let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(trial) = trials.get(index) else {
+                return;
+            };
+            let outcome = pool.install(|| run(trial));
+            if outcome.is_err() {
+                next.store(trials.len(), Ordering::Relaxed);
+            }
+            let mut outcomes = outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+            outcomes.push((index, outcome));
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(trials.len()) {
+            scope.spawn(work);
+        }
+    });
+    let mut outcomes = outcomes
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    outcomes.sort_by_key(|(index, _)| *index);
+    outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// Runs a trial or takes it from the folder. The outer error is the folder's and ends the run, the

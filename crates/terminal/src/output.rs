@@ -8,6 +8,8 @@ use taskscout_io::tables::visible_lines;
 
 use taskscout_lab::{LabError, Result};
 
+use crate::colour::{Stream, Tone, allowed, marked, toned};
+
 /// The bar on the terminal, if there is one: what else is written there must not break it.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
@@ -46,10 +48,33 @@ pub fn show(text: &str) -> Result<()> {
     print(&visible_lines(text))
 }
 
+/// Prints what a command concludes, as a line that stands out where the terminal allows it.
+///
+/// # Errors
+/// As [`print()`].
+pub fn conclude(verdict: &str) -> Result<()> {
+    let text = visible_lines(verdict);
+    let text = toned(text.trim_end(), Tone::Verdict, allowed(Stream::Output));
+    print(&(text + "\n"))
+}
+
+/// Prints what people read, whose last line is what the command concludes.
+///
+/// # Errors
+/// As [`print()`].
+pub fn show_concluding(text: &str) -> Result<()> {
+    let text = text.trim_end();
+    let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
+    if !before.is_empty() {
+        show(&format!("{before}\n"))?;
+    }
+    conclude(last)
+}
+
 /// Tells the user beside results, on standard error; where nobody listens, work goes on.
 pub fn tell(line: &str) {
     // In one piece, so that lines of several threads stay whole.
-    let line = format!("{}\n", visible_lines(line));
+    let line = marked(&visible_lines(line), allowed(Stream::Error)) + "\n";
     without_bar(|| {
         let _ = std::io::stderr().lock().write_all(line.as_bytes());
     });

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use taskscout_lab::{Watch, Watcher};
 
 use crate::alive::{Alive, QUIET};
@@ -75,12 +75,35 @@ fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Draws a bar with something behind it.
-fn draw(bar: &ProgressBar, behind: &str) {
-    let template = format!("{{elapsed:>4}} [{{bar:32}}] {{percent:>3}} %  {{msg}}{behind}");
-    if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style.progress_chars("=> "));
+/// Draws a bar with what is left behind it.
+fn draw(bar: &ProgressBar) {
+    let template = "{elapsed:>4} [{bar:32}] {percent:>3} %  {msg}{left}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+            let all = state.len().unwrap_or(0);
+            let said = left(state.pos(), all, state.elapsed()).unwrap_or_default();
+            // A bar that cannot be written is nobody's loss.
+            let _ = out.write_str(&said);
+        };
+        bar.set_style(style.with_key("left", left).progress_chars("=> "));
     }
+}
+
+/// How long the rest takes, if it goes on as until now. Nothing is known before the first trial is over; a first estimate of
+/// nothing would be wrong.
+fn left(done: u64, all: u64, elapsed: Duration) -> Option<String> {
+    let rest = all.checked_sub(done).filter(|rest| *rest > 0)?;
+    if done == 0 {
+        return None;
+    }
+    let seconds = elapsed.as_secs_f64() * rest as f64 / done as f64;
+    let said = match seconds {
+        s if s < 1.0 => return Some("  (less than a second left)".to_owned()),
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    };
+    Some(format!("  (about {said} left)"))
 }
 
 /// Progress of a set of trials.
@@ -107,8 +130,7 @@ impl Progress {
     fn new(trials: usize) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(trials as u64);
-            // Nothing is known of the time that is left before the first trial is over.
-            draw(&bar, "");
+            draw(&bar);
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
@@ -151,16 +173,12 @@ impl Progress {
         lines.done += 1;
         lines.rounds.remove(trial);
         lines.told = Instant::now();
-        let done = lines.done;
-        let line = format!("[{done}/{}] {trial}: {result}", lines.trials);
+        let line = format!("[{}/{}] {trial}: {result}", lines.done, lines.trials);
         drop(lines);
         let Some(bar) = &self.bar else {
             return tell(&line);
         };
         bar.inc(1);
-        if done == 1 {
-            draw(bar, "  (about {eta} left)");
-        }
     }
 
     /// A trial is over, without a result.
@@ -218,6 +236,21 @@ fn watch(lines: &Mutex<Lines>, stopped: &Receiver<()>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_estimate_is_an_estimate() {
+        let after = Duration::from_secs;
+        assert_eq!(left(0, 8, after(7)), None);
+        let first = left(1, 8, Duration::from_millis(300));
+        assert_eq!(first.as_deref(), Some("  (about 2 s left)"));
+        assert_eq!(
+            left(4, 8, after(600)).as_deref(),
+            Some("  (about 10 min left)")
+        );
+        let soon = left(7, 8, Duration::from_millis(700));
+        assert_eq!(soon.as_deref(), Some("  (less than a second left)"));
+        assert_eq!(left(8, 8, after(600)), None);
+    }
 
     #[test]
     fn plain_lines_say_what_runs_where_nothing_was_told_for_long() {

@@ -1,12 +1,13 @@
-//! The options of experiments: those of all, and what some worlds have besides.
+//! The options of experiments: those of all, and those of each kind of world.
 
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use taskscout_lab::{
-    BuiltIn, ExperimentOptions, LogFeatures, MOST_SEEDS, MOST_TRUTHS, OracleChoice, OracleName,
-    Published, ScheduleName, TaskFeaturesName,
+    AllOptions, BuiltIn, ExperimentOptions, LogFeatures, LogWorldOptions, MOST_SEEDS, MOST_TRUTHS,
+    OracleChoice, OracleName, PendulumOptions, ProgramOptions, Published, ScheduleName,
+    SyntheticOptions, TaskFeaturesName, WorldOptions,
 };
 
 use crate::data::options::LogArgs;
@@ -16,42 +17,40 @@ use crate::named::{named, possible};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Reproduce {
     #[command(about = BuiltIn::Bilinear.about())]
-    Bilinear(SyntheticArgs),
+    Bilinear(ExperimentArgs<SyntheticArgs>),
     #[command(about = BuiltIn::Fourier.about())]
-    Fourier(SyntheticArgs),
+    Fourier(ExperimentArgs<SyntheticArgs>),
     #[command(about = BuiltIn::Mlp.about())]
-    Mlp(SyntheticArgs),
+    Mlp(ExperimentArgs<SyntheticArgs>),
     #[command(about = BuiltIn::Pendulum.about())]
-    Pendulum(PendulumArgs),
+    Pendulum(ExperimentArgs<PendulumArgs>),
     #[command(about = BuiltIn::Drone.about())]
-    Drone(Box<DroneArgs>),
+    Drone(Box<ExperimentArgs<LogWorldArgs>>),
     /// The paper's theory: designs beside its bounds, and the risk law beside measurements
     Theory(TheoryArgs),
     /// All figures and tables of the paper, one experiment after the other, with one report
-    All(Box<AnyArgs>),
+    All(Box<AllArgs>),
 }
 
-/// What `reproduce` runs.
-#[derive(Debug)]
-pub(crate) enum Reproduced {
-    Experiment(BuiltIn),
-    Theory,
-    All,
+/// The options of one kind of world.
+pub(crate) trait WorldArgs: Args {
+    /// The same for whoever runs the experiment.
+    fn options(self) -> WorldOptions;
 }
 
-impl Reproduce {
-    /// What to run, and what was asked of it.
-    pub(crate) fn asked(&self) -> (Reproduced, Asked) {
-        let one = Reproduced::Experiment;
-        match self {
-            Self::Bilinear(args) => (one(BuiltIn::Bilinear), args.asked()),
-            Self::Fourier(args) => (one(BuiltIn::Fourier), args.asked()),
-            Self::Mlp(args) => (one(BuiltIn::Mlp), args.asked()),
-            Self::Pendulum(args) => (one(BuiltIn::Pendulum), args.asked()),
-            Self::Drone(args) => (one(BuiltIn::Drone), args.asked()),
-            Self::Theory(args) => (Reproduced::Theory, args.asked()),
-            Self::All(args) => (Reproduced::All, args.asked()),
-        }
+/// The options of an experiment: those of its world, and those that all have.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArgs<W: Args> {
+    #[command(flatten)]
+    world: W,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+impl<W: WorldArgs> ExperimentArgs<W> {
+    /// What was asked.
+    pub(crate) fn asked(self) -> Asked {
+        self.common.asked(self.world.options())
     }
 }
 
@@ -119,8 +118,9 @@ pub(crate) struct CommonArgs {
 }
 
 impl CommonArgs {
-    fn asked(&self) -> Asked {
-        let args = self.clone();
+    /// What was asked of an experiment, with the options of its world.
+    pub(crate) fn asked(self, world: WorldOptions) -> Asked {
+        let args = self;
         Asked {
             options: ExperimentOptions {
                 seeds: args.seeds,
@@ -132,6 +132,7 @@ impl CommonArgs {
                 schedule: args.schedule,
                 budget_scale: args.budget_scale,
                 n_target: args.n_target,
+                world,
                 quick: args.quick,
                 jobs: args.jobs,
                 out: args.out,
@@ -139,7 +140,7 @@ impl CommonArgs {
                 accept_changes: args.accept_changes,
                 force: args.force,
                 save_models: args.save_models,
-                ..ExperimentOptions::default()
+                name: None,
             },
             json: args.json,
         }
@@ -173,14 +174,18 @@ pub(crate) struct TheoryArgs {
 }
 
 impl TheoryArgs {
-    fn asked(&self) -> Asked {
+    /// What was asked.
+    pub(crate) fn asked(self) -> Asked {
         Asked {
             options: ExperimentOptions {
                 seeds: self.seeds,
                 seed: self.seed,
-                matrix_seed: self.matrix_seed,
+                world: WorldOptions::Synthetic(SyntheticOptions {
+                    matrix_seed: self.matrix_seed,
+                    ..SyntheticOptions::default()
+                }),
                 quick: self.quick,
-                out: self.out.clone(),
+                out: self.out,
                 force: self.force,
                 ..ExperimentOptions::default()
             },
@@ -191,6 +196,7 @@ impl TheoryArgs {
 
 /// Options of worlds with a drawn truth.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(crate) struct SyntheticArgs {
     /// The seed of the ground truth, which is the same for all seeds of a run
     #[arg(long, value_name = "M")]
@@ -198,51 +204,42 @@ pub(crate) struct SyntheticArgs {
     /// Run on so many ground truths, from --matrix-seed on, each with all seeds, and sum up over all of them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MOST_TRUTHS))]
     truths: Option<u64>,
-    #[command(flatten)]
-    targets: SyntheticTargets,
-    /// One study with one budget for all targets, instead of one for each
-    #[arg(long, requires = "targets")]
+    /// So many targets, with names [default: one without a name]
+    #[arg(long, value_name = "N")]
+    targets: Option<usize>,
+    /// With several targets: the directions that they span, k* [default: as many as they can]
+    #[arg(long, value_name = "K")]
+    k_star: Option<usize>,
+    /// With several targets: one target that is a distribution over these, with mixed samples
+    #[arg(long)]
+    target_distribution: bool,
+    /// With several targets: one study with one budget for all of them, instead of one for each
+    #[arg(long)]
     joint_targets: bool,
-    #[command(flatten)]
-    common: CommonArgs,
 }
 
 impl SyntheticArgs {
-    fn asked(&self) -> Asked {
-        let mut asked = self.common.asked();
-        asked.options.matrix_seed = self.matrix_seed;
-        asked.options.truths = self.truths;
-        asked.options.joint_targets = self.joint_targets;
-        self.targets.give(&mut asked.options);
-        asked
+    fn own(self) -> SyntheticOptions {
+        SyntheticOptions {
+            matrix_seed: self.matrix_seed,
+            truths: self.truths,
+            targets: self.targets,
+            k_star: self.k_star,
+            target_distribution: self.target_distribution,
+            joint_targets: self.joint_targets,
+        }
     }
 }
 
-/// The targets of worlds with a drawn truth.
-#[derive(Debug, Clone, Args)]
-#[group(skip)]
-struct SyntheticTargets {
-    /// Synthetic worlds: so many targets, with names [default: one without a name]
-    #[arg(long, value_name = "N")]
-    targets: Option<usize>,
-    /// Synthetic worlds with --targets: the directions that the targets span, k* [default: as many as they can]
-    #[arg(long, value_name = "K")]
-    k_star: Option<usize>,
-    /// Synthetic worlds with --targets: one target that is a distribution over these, with mixed samples
-    #[arg(long)]
-    target_distribution: bool,
-}
-
-impl SyntheticTargets {
-    fn give(&self, options: &mut ExperimentOptions) {
-        options.targets = self.targets;
-        options.k_star = self.k_star;
-        options.target_distribution = self.target_distribution;
+impl WorldArgs for SyntheticArgs {
+    fn options(self) -> WorldOptions {
+        WorldOptions::Synthetic(self.own())
     }
 }
 
 /// Options of the pendulum.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(crate) struct PendulumArgs {
     /// A target, w₁ to w₅ inside [-1, 1] [default: the paper's five]. Repeat the option for several
     #[arg(long, value_name = "W1,…,W5", allow_hyphen_values = true)]
@@ -253,30 +250,29 @@ pub(crate) struct PendulumArgs {
     /// One study with one budget for all targets, instead of one for each
     #[arg(long)]
     joint_targets: bool,
-    #[command(flatten)]
-    common: CommonArgs,
 }
 
-impl PendulumArgs {
-    fn asked(&self) -> Asked {
-        let mut asked = self.common.asked();
-        asked.options.target.clone_from(&self.target);
-        asked.options.task_features = self.task_features;
-        asked.options.joint_targets = self.joint_targets;
-        asked
+impl WorldArgs for PendulumArgs {
+    fn options(self) -> WorldOptions {
+        WorldOptions::Pendulum(PendulumOptions {
+            target: self.target,
+            task_features: self.task_features,
+            joint_targets: self.joint_targets,
+        })
     }
 }
 
-/// Options of recorded flights.
+/// Options of worlds of logs.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct DroneArgs {
+#[group(skip)]
+pub(crate) struct LogWorldArgs {
     /// The folder of logs
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// A target: a task's name. Repeat the option for several
     #[arg(long, value_name = "TASK", allow_hyphen_values = true)]
     target: Vec<String>,
-    /// Input features in which the forces are linear [default: auto]
+    /// Input features in which the outputs are linear [default: auto]
     #[arg(long, value_name = "PHI", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
     phi: Option<LogFeatures>,
     /// Task features: `wind` or `one-hot`
@@ -287,74 +283,95 @@ pub(crate) struct DroneArgs {
     joint_targets: bool,
     #[command(flatten)]
     logs: LogArgs,
-    #[command(flatten)]
-    common: CommonArgs,
 }
 
-impl DroneArgs {
-    fn asked(&self) -> Asked {
-        let mut asked = self.common.asked();
-        asked.options.data.clone_from(&self.data);
-        asked.options.target.clone_from(&self.target);
-        asked.options.phi = self.phi;
-        asked.options.task_features = self.task_features;
-        asked.options.joint_targets = self.joint_targets;
-        asked.options.logs = self.logs.options();
-        asked
+impl WorldArgs for LogWorldArgs {
+    fn options(self) -> WorldOptions {
+        WorldOptions::Logs(Box::new(LogWorldOptions {
+            data: self.data,
+            phi: self.phi,
+            logs: self.logs.options(),
+            target: self.target,
+            task_features: self.task_features,
+            joint_targets: self.joint_targets,
+        }))
     }
 }
 
-/// Options of whatever world a file has; what it does not have is refused once the file is read.
+/// Options of programs.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct AnyArgs {
-    /// Synthetic worlds: the seed of the ground truth
-    #[arg(long, value_name = "M", help_heading = "Options of some worlds only")]
-    matrix_seed: Option<u64>,
-    /// Synthetic worlds: so many ground truths, from --matrix-seed on, each with all seeds
-    #[arg(long, value_name = "N", help_heading = "Options of some worlds only", value_parser = clap::value_parser!(u64).range(1..=MOST_TRUTHS))]
-    truths: Option<u64>,
-    #[command(flatten, next_help_heading = "Where the world has it")]
-    targets: SyntheticTargets,
-    /// Logs: their folder
-    #[arg(long, value_name = "DIR", help_heading = "Options of some worlds only")]
+#[group(skip)]
+pub(crate) struct ProgramArgs {
+    /// One study with one budget for all targets, instead of one for each
+    #[arg(long)]
+    joint_targets: bool,
+}
+
+impl WorldArgs for ProgramArgs {
+    fn options(self) -> WorldOptions {
+        WorldOptions::Program(ProgramOptions {
+            joint_targets: self.joint_targets,
+        })
+    }
+}
+
+/// Options of all experiments together.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AllArgs {
+    #[command(flatten, next_help_heading = "Bilinear, fourier and mlp")]
+    synthetic: SyntheticArgs,
+    /// The folder of logs; without it, drone is left out
+    #[arg(long, value_name = "DIR", help_heading = "Drone")]
     data: Option<PathBuf>,
-    /// Logs: input features in which the outputs are linear
-    #[arg(long, value_name = "PHI", help_heading = "Options of some worlds only", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
+    /// Input features in which the forces are linear [default: auto]
+    #[arg(long, value_name = "PHI", help_heading = "Drone", requires = "data", value_parser = named(LogFeatures::ALL, LogFeatures::name, LogFeatures::about))]
     phi: Option<LogFeatures>,
-    /// A target: a task's name in logs, parameters elsewhere. Repeat the option for several
+    #[command(flatten, next_help_heading = "Drone")]
+    logs: LogArgs,
+    /// A target: a flight by name, or the pendulum's w₁ to w₅ with commas between them. Repeat the option for several
     #[arg(
         long,
         value_name = "TARGET",
         allow_hyphen_values = true,
-        help_heading = "Options of some worlds only"
+        help_heading = "Pendulum and drone"
     )]
     target: Vec<String>,
-    /// Task features
-    #[arg(long, value_name = "FEATURES", help_heading = "Options of some worlds only", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
+    /// Task features: `paper` or `affine` of the pendulum, `wind` or `one-hot` of the drone
+    #[arg(long, value_name = "FEATURES", help_heading = "Pendulum and drone", value_parser = named(TaskFeaturesName::ALL, TaskFeaturesName::name, TaskFeaturesName::about))]
     task_features: Option<TaskFeaturesName>,
-    /// Several targets: one study with one budget for all of them, instead of one for each
-    #[arg(long, help_heading = "Options of some worlds only")]
-    joint_targets: bool,
-    #[command(flatten, next_help_heading = "Options of some worlds only")]
-    logs: LogArgs,
     #[command(flatten, next_help_heading = "Options")]
     common: CommonArgs,
 }
 
-impl AnyArgs {
-    /// What was asked.
-    pub(crate) fn asked(&self) -> Asked {
-        let mut asked = self.common.asked();
-        asked.options.matrix_seed = self.matrix_seed;
-        asked.options.truths = self.truths;
-        self.targets.give(&mut asked.options);
-        asked.options.data.clone_from(&self.data);
-        asked.options.phi = self.phi;
-        asked.options.target.clone_from(&self.target);
-        asked.options.task_features = self.task_features;
-        asked.options.joint_targets = self.joint_targets;
-        asked.options.logs = self.logs.options();
-        asked
+impl AllArgs {
+    /// What was asked of all of them, and whether it is to be told as JSON.
+    pub(crate) fn asked(self) -> (AllOptions, bool) {
+        let Asked { options, json } = self.common.asked(WorldOptions::None);
+        // A flight's name has no commas.
+        let (points, flights) = self.target.into_iter().partition(|text| text.contains(','));
+        let features = |logs: bool| self.task_features.filter(|name| name.is_of_logs() == logs);
+        let joint_targets = self.synthetic.joint_targets;
+        let mut synthetic = self.synthetic.own();
+        // Without several targets, bilinear, fourier and mlp have none that could be joined.
+        synthetic.joint_targets &= synthetic.targets.is_some();
+        let all = AllOptions {
+            common: options,
+            synthetic,
+            pendulum: PendulumOptions {
+                target: points,
+                task_features: features(false),
+                joint_targets,
+            },
+            drone: LogWorldOptions {
+                data: self.data,
+                phi: self.phi,
+                logs: self.logs.options(),
+                target: flights,
+                task_features: features(true),
+                joint_targets,
+            },
+        };
+        (all, json)
     }
 }
 

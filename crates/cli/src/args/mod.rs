@@ -1,12 +1,14 @@
 //! The command line.
 
 mod experiment;
+mod run;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-pub(crate) use self::experiment::{AnyArgs, Asked, Reproduce, Reproduced};
+pub(crate) use self::experiment::{Asked, Reproduce};
+pub(crate) use self::run::{Opened, RunArgs, command, parse};
 use taskscout_lab::learn::words as learn_words;
 use taskscout_lab::plan::words as plan_words;
 use taskscout_models::words as model_words;
@@ -16,17 +18,27 @@ use crate::data::options::Data;
 use crate::design::options::DesignOptions;
 use crate::learn::LearnArgs;
 use crate::model::options::{ExportOptions, PredictOptions};
+use crate::report::{self, ReportArgs};
 use crate::serve::{self, ServeArgs};
 use crate::simulate::options::World;
 use crate::study::options::StudyArgs;
 
-/// Active multi-task representation learning: which tasks should I collect data from next?
+/// Which tasks should I collect data from next, so that one shared model works on the task I care about?
 #[derive(Debug, Parser)]
 #[command(name = "taskscout", version, max_term_width = 100)]
 #[command(
-    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `learn` does\n  taskscout learn DIR --target NAME     one model from a folder of logs, which of them help, and what to record next\n  taskscout study --help                a campaign of your own: plan, measure, tell, learn, plan again\n  taskscout design --help               a plan from a table of tasks of your own"
+    after_help = "Start here:\n  taskscout reproduce bilinear          the paper's main experiment, a minute or so\n  taskscout reproduce bilinear --quick  a first look in seconds\n  taskscout reproduce all               every experiment, one report\n  taskscout data inspect DIR            what a folder of logs contains, before `learn` does\n  taskscout learn DIR --target NAME     one model from a folder of logs, which of them help, and what to record next\n  taskscout study --help                a campaign of your own: plan, measure, tell, learn, plan again\n  taskscout design --help               a plan from a table of tasks of your own\n  taskscout report DIR                  a run or a study as one page"
 )]
 pub(crate) struct Cli {
+    /// The most memory to use, in gigabytes (default 2, or what TASKSCOUT_MEMORY says); what needs more is refused before it starts
+    #[arg(
+        long,
+        global = true,
+        value_name = "GB",
+        help_heading = "All commands",
+        allow_negative_numbers = true
+    )]
+    pub(crate) memory: Option<f64>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -40,15 +52,10 @@ pub(crate) enum Command {
         experiment: Reproduce,
     },
     /// Run an experiment of your own, described in a TOML file
-    Run {
-        /// The experiment file; docs/reference/experiments.md describes its keys, experiments/ has examples
-        file: PathBuf,
-        /// Check the file without running it
-        #[arg(long)]
-        check: bool,
-        #[command(flatten)]
-        options: Box<AnyArgs>,
-    },
+    #[command(
+        after_help = "The world of a file has options of its own: see them with `taskscout run FILE --help`."
+    )]
+    Run(Box<RunArgs>),
     /// Run a measurement campaign: what to measure next, what came back, the model
     #[command(long_about = study_words::ABOUT, after_long_help = study_words::EXAMPLES)]
     #[command(after_help = "See --help for an example of a campaign.")]
@@ -57,6 +64,9 @@ pub(crate) enum Command {
     #[command(long_about = learn_words::ABOUT, after_long_help = learn_words::EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Learn(Box<LearnArgs>),
+    /// Write a report on a run or a study as one HTML file
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
     /// Show studies and runs as a live page in a browser
     #[command(after_help = serve::EXAMPLES)]
     Serve(ServeArgs),

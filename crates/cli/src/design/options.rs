@@ -105,9 +105,6 @@ pub(crate) struct DesignOptions {
     /// The search stops at this relative distance from the best plan
     #[arg(long, value_name = "X", default_value_t = 1e-4, help_heading = SOLVING)]
     tolerance: f64,
-    /// The most memory to use, in gigabytes; a plan that needs more is refused at once
-    #[arg(long, value_name = "GB", default_value_t = 2.0, help_heading = SOLVING, allow_negative_numbers = true)]
-    memory: f64,
     /// The seed of searches in a space
     #[arg(long, value_name = "S", default_value_t = 0, help_heading = SOLVING)]
     seed: u64,
@@ -150,7 +147,6 @@ impl DesignOptions {
             require: options.require,
             forbid: options.forbid,
             tolerance: options.tolerance,
-            memory: options.memory,
             seed: options.seed,
             even_split: !options.json,
         }

@@ -21,6 +21,12 @@ pub(crate) fn execute(options: &ExportOptions) -> Result<()> {
                 double: options.double,
             };
             model.save_onnx_with(&out, graph)?;
+            if let Some(expressions) = &model.parts().names.expressions {
+                tell(&format!(
+                    "note: the graph takes the values of {}, which the robot has to compute; `taskscout predict` computes them from logs",
+                    expressions.inputs.join(", ")
+                ));
+            }
             if !options.double {
                 for warning in model.single_precision_warnings() {
                     tell(&format!(

@@ -40,7 +40,8 @@ pub(crate) enum FormatName {
 pub(crate) struct PredictOptions {
     /// The saved model, a .safetensors file
     pub(crate) model: PathBuf,
-    /// The inputs: a CSV, TSV or Parquet file, one prediction per row; `-` reads CSV from standard input
+    /// The inputs: a CSV, TSV or Parquet file, one prediction per row; `-` reads CSV from standard input. For a model that
+    /// was learnt from logs of a robot also such a log, or a folder of them
     #[arg(long, value_name = "FILE")]
     pub(crate) inputs: PathBuf,
     /// The input columns in the order of the model, separated by commas [default: those that the model

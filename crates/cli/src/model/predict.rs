@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use taskscout_io::tables::{ReadOptions, Table};
-use taskscout_lab::files::{check_free, writer};
+use taskscout_io::tables::{ReadOptions, Table, csv_text};
+use taskscout_lab::files::{Write, check_free, writer};
 use taskscout_lab::memory::Need;
 use taskscout_lab::options::comment_byte;
+use taskscout_lab::{LogInputs, log_inputs};
 use taskscout_models::SavedModel;
 
 use super::options::PredictOptions;
@@ -29,6 +30,12 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     let alive = Alive::start("predicting");
     let model = SavedModel::load(&options.model)?;
     let comment = comment_byte(options.comment);
+    if options.columns.is_none()
+        && let Some(found) = log_inputs(&model, &options.inputs, comment)?
+    {
+        drop(alive);
+        return of_logs(options, &model, &found, write);
+    }
     let inputs = model.inputs_from(options.columns.as_deref(), comment, |reading| {
         read(&options.inputs, reading)
     })?;
@@ -52,6 +59,35 @@ pub(crate) fn execute(options: &PredictOptions) -> Result<()> {
     if options.json {
         let text = model.prediction_json(&inputs.columns, &predictions)?;
         drop(alive);
+        print(&(text + "\n"))?;
+    }
+    Ok(())
+}
+
+/// Predictions of rows that were computed from logs, with the times of the rows.
+fn of_logs(
+    options: &PredictOptions,
+    model: &SavedModel,
+    found: &LogInputs,
+    write: Option<(&Path, Write)>,
+) -> Result<()> {
+    for note in &found.notes {
+        tell(&format!("note: {note}"));
+    }
+    check_memory(model, &found.values, options.json)?;
+    let predictions = model.predict(&found.values)?;
+    let mut columns = found.columns.clone();
+    columns.extend(model.prediction_columns(&predictions));
+    match write {
+        Some((out, write)) => {
+            write(out, &columns)?;
+            tell(&format!("note: written to {}", out.display()));
+        }
+        None if !options.json => print(&csv_text(&columns)?)?,
+        None => {}
+    }
+    if options.json {
+        let text = model.prediction_json(&model.parts().names.inputs, &predictions)?;
         print(&(text + "\n"))?;
     }
     Ok(())

@@ -21,7 +21,7 @@ use self::new::NewOptions;
 use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
 use crate::error::{CliError, Result};
 use taskscout_terminal::Alive;
-use taskscout_terminal::{print, show, tell};
+use taskscout_terminal::{print, show, show_concluding, tell};
 
 /// Does what is asked of a study.
 pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
@@ -79,9 +79,19 @@ impl Context<'_> {
 
     /// JSON where it is asked for, and else text for people.
     fn say(&self, value: &impl Serialize, text: &str) -> Result<()> {
+        self.say_with(value, text, show)
+    }
+
+    /// The same, with how text is shown.
+    fn say_with(
+        &self,
+        value: &impl Serialize,
+        text: &str,
+        shown: fn(&str) -> Result<()>,
+    ) -> Result<()> {
         drop(self.alive.take());
         if !self.place.json {
-            return show(text);
+            return shown(text);
         }
         let json = serde_json::to_string_pretty(value)
             .map_err(|error| CliError::Failure(format!("cannot write JSON: {error}")))?;
@@ -188,7 +198,7 @@ impl Context<'_> {
         if let (Some(path), Some(svg)) = (figure, outlook.to_svg()) {
             write(path, svg.as_bytes())?;
         }
-        self.say(&outlook, &outlook.to_text())
+        self.say_with(&outlook, &outlook.to_text(), show_concluding)
     }
 
     fn work(&self, options: &WorkArgs) -> Result<()> {

@@ -1,14 +1,11 @@
 //! What the tests of the command share: a folder of their own with the real binary in it
 //! ([`Scratch`]), how the command may answer ([`refused`]), and what a run leaves ([`results`]).
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "each test file takes what it needs of it"
-)]
+#![allow(clippy::unwrap_used)] // a broken test set-up should be loud
 
 mod answer;
 #[path = "../../../store/tests/common/cluster.rs"]
+#[allow(dead_code, reason = "tests of stores need more of it")]
 pub(crate) mod cluster;
 mod run;
 mod scratch;

@@ -32,6 +32,9 @@ pub(crate) struct LearnerConfig {
     pub(crate) neural: NeuralSettings,
     /// The penalty of the exact oracle; from the data if not given.
     pub(crate) lambda: Option<f64>,
+    /// When the sweeps of the exact oracle end; if not given, later with taskscout's own rounds than with the paper's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tolerance: Option<f64>,
     /// The settings of the oracle `mllam`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mllam: Option<Mllam>,
@@ -88,6 +91,8 @@ pub(crate) struct OracleSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     lambda: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     mllam: Option<Mllam>,
 }
 
@@ -95,14 +100,18 @@ pub(crate) struct OracleSettings {
 const LISTED: usize = 500;
 /// Most of them.
 const MOST_LISTED: usize = 1_000_000;
+/// When sweeps end with taskscout's own rounds. The first of them are planned from few rows, where the objective is flat
+/// along weak directions: sweeps that end early leave these where the start had them, and plans follow.
+const OWN_ROUNDS_TOLERANCE: f64 = 5e-4;
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 impl LearnerConfig {
-    /// Takes what belongs to the oracle in use and decides what depends on it.
-    pub(super) fn settle(&mut self) {
+    /// Takes what belongs to the oracle in use and decides what depends on it, and on whether the rounds are
+    /// taskscout's own.
+    pub(super) fn settle(&mut self, own_rounds: bool) {
         let mut others = std::mem::take(&mut self.with);
         if let Some(own) = others.remove(&self.oracle) {
             self.settings = own.settings.or(self.settings.take());
@@ -110,7 +119,11 @@ impl LearnerConfig {
             self.descent = own.descent.unwrap_or_else(|| self.descent.clone());
             self.neural = own.neural.unwrap_or_else(|| self.neural.clone());
             self.lambda = own.lambda.or(self.lambda);
+            self.tolerance = own.tolerance.or(self.tolerance);
             self.mllam = own.mllam.or(self.mllam.take());
+        }
+        if own_rounds && self.oracle == OracleName::Exact {
+            self.tolerance.get_or_insert(OWN_ROUNDS_TOLERANCE);
         }
         self.split = Some(self.split());
     }
@@ -134,6 +147,19 @@ impl LearnerConfig {
     /// Tasks of the list that stands for a continuous space.
     pub(crate) fn list(&self) -> usize {
         self.list.unwrap_or(LISTED)
+    }
+
+    /// What is wrong with the settings of the exact oracle, if anything is, and with which.
+    pub(super) fn exact_problem(&self) -> Option<(&'static str, String)> {
+        let bad = |value: &f64| !(*value > 0.0 && value.is_finite());
+        let settings = [
+            ("learner.lambda", self.lambda),
+            ("learner.tolerance", self.tolerance),
+        ];
+        let (key, _) = settings
+            .into_iter()
+            .find(|(_, value)| value.as_ref().is_some_and(bad))?;
+        Some((key, "must be positive and finite".into()))
     }
 
     /// What is wrong with the list, if anything is.
@@ -176,6 +202,7 @@ impl Default for LearnerConfig {
             descent: DescentChanges::default(),
             neural: NeuralSettings::default(),
             lambda: None,
+            tolerance: None,
             mllam: None,
             stable_model: false,
             explore_criterion: Criterion::Trace,

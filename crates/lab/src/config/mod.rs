@@ -196,12 +196,13 @@ impl ExperimentConfig {
             self.schedule
                 .use_adaptive(schedule == ScheduleName::Adaptive);
         }
-        self.world.apply(options)?;
+        self.world.apply(&options.world)?;
         self.world.attach(registry)?;
-        self.target.joint |= options.joint_targets;
-        self.target.distribution |= options.target_distribution;
+        self.target.joint |= options.world.joint_targets();
+        let synthetic = options.world.synthetic();
+        self.target.distribution |= synthetic.is_some_and(|own| own.target_distribution);
         self.left_aside = self.check_unused(&of_file, registry)?;
-        self.learner.settle();
+        self.learner.settle(self.schedule.is_adaptive());
         self.check(options)?;
         self.make_own(registry)?;
         Ok(self)
@@ -263,12 +264,8 @@ impl ExperimentConfig {
                 return bad("strategies", format!("names `{run}` twice"));
             }
         }
-        if self
-            .learner
-            .lambda
-            .is_some_and(|lambda| !(lambda > 0.0 && lambda.is_finite()))
-        {
-            return bad("learner.lambda", "must be positive and finite".into());
+        if let Some((key, problem)) = self.learner.exact_problem() {
+            return bad(key, problem);
         }
         if let Some(problem) = self.learner.list_problem() {
             return bad("learner.list", problem);

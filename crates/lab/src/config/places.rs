@@ -171,24 +171,23 @@ fn line_and_column(text: &str, start: usize) -> (usize, usize) {
 
 /// The option that a value came from, where it did not come from its key in a file.
 pub(crate) fn given_as(path: &str, options: &ExperimentOptions) -> Option<&'static str> {
+    if let Some(key) = path.strip_prefix("world.") {
+        return options.world.given_as(key);
+    }
     let flags: &[(bool, &str)] = match path {
         "seeds" => &[(options.seeds.is_some(), "--seeds")],
         "seed" => &[(options.seed.is_some(), "--seed")],
         "target.samples" => &[(options.n_target.is_some(), "--n-target")],
-        "target.joint" => &[(options.joint_targets, "--joint-targets")],
-        "target.distribution" => &[(options.target_distribution, "--target-distribution")],
+        "target.joint" => &[(options.world.joint_targets(), "--joint-targets")],
+        "target.distribution" => &[(
+            options
+                .world
+                .synthetic()
+                .is_some_and(|own| own.target_distribution),
+            "--target-distribution",
+        )],
         "strategies" => &[(options.strategies.is_some(), "--strategies")],
         "learner.oracle" => &[(options.oracle.is_some(), "--oracle")],
-        "world.matrix_seed" => &[(options.matrix_seed.is_some(), "--matrix-seed")],
-        "world.targets" => &[
-            (!options.target.is_empty(), "--target"),
-            (options.targets.is_some(), "--targets"),
-        ],
-        "world.k_star" => &[(options.k_star.is_some(), "--k-star")],
-        "world.task_features" => &[(options.task_features.is_some(), "--task-features")],
-        "world.data" => &[(options.data.is_some(), "--data")],
-        "world.phi" => &[(options.phi.is_some(), "--phi")],
-        "world.inputs" => &[(!options.logs.inputs.is_empty(), "--inputs")],
         // What the file itself says of budgets is checked before these change them.
         "schedule" => &[
             (options.budget_scale.is_some(), "--budget-scale"),

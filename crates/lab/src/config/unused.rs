@@ -26,7 +26,7 @@ impl Choice {
         let pooled_network = *oracle == OracleName::Pooled && self.network;
         match path {
             "learner.settings" => oracle.built_in().is_none(),
-            "learner.lambda" => *oracle == OracleName::Exact,
+            "learner.lambda" | "learner.tolerance" => *oracle == OracleName::Exact,
             "learner.mllam" => *oracle == OracleName::Mllam,
             "learner.descent" => *oracle == OracleName::JointGd,
             "learner.neural" => *oracle == OracleName::Neural || pooled_network,
@@ -45,7 +45,7 @@ impl Choice {
 fn owners(path: &str) -> &'static str {
     match path {
         "learner.settings" => "oracles that are registered",
-        "learner.lambda" => "the oracle exact",
+        "learner.lambda" | "learner.tolerance" => "the oracle exact",
         "learner.mllam" => "the oracle mllam",
         "learner.descent" => "the oracle joint-gd",
         "learner.neural" => "the oracle neural, and of pooled with phi = \"mlp\"",

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use taskscout_report::write_atomically;
+use taskscout_report::{FigureFiles, write_atomically};
 use taskscout_worlds::program::Incidents;
 
 pub(crate) use contents::{model_file, record_files, trial_files};
@@ -317,11 +317,19 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Writes a picture of a world's own.
-    pub(crate) fn write_figure(&self, name: &str, bytes: &[u8]) -> Result<()> {
+    /// Writes a picture of a world's own, and its numbers.
+    pub(crate) fn write_figure(&self, figure: &FigureFiles) -> Result<()> {
         let folder = self.path.join(FIGURES);
         std::fs::create_dir_all(&folder).map_err(|error| self.unusable("create", &error))?;
-        self.write(&format!("{FIGURES}/{name}.svg"), bytes)
+        let FigureFiles { name, svg, csv } = figure;
+        self.write(&format!("{FIGURES}/{name}.svg"), svg.as_bytes())?;
+        self.write(&format!("{FIGURES}/{name}.csv"), csv.as_bytes())
+    }
+
+    /// Where models are saved, if they are.
+    pub(crate) fn models(&self) -> Option<String> {
+        let folder = self.path.join(MODELS);
+        self.save_models.then(|| folder.display().to_string())
     }
 
     /// How often the program crashed whose answers are kept here.

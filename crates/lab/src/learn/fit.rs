@@ -4,7 +4,7 @@ use taskscout::data::{Samples, TaskData};
 use taskscout::model::{Model, Structure};
 use taskscout::train::guard::stack;
 use taskscout::train::partial_pooling::HierarchicalModel;
-use taskscout::train::{Candidate, StackedPredictor, TrainContext, Trainer as _};
+use taskscout::train::{Candidate, PredictorKind, StackedPredictor, TrainContext, Trainer as _};
 
 use super::prepare::Prepared;
 use crate::error::Result;
@@ -27,8 +27,10 @@ impl OutputFit {
             candidate_targets: vec![0],
             ..TrainContext::default()
         };
-        let mut fitted = prepared.pooling.fit(&data, &context)?;
-        let candidates = fitted.candidates.pop().unwrap_or_default();
+        let mut fitted = prepared.pooling(output).fit(&data, &context)?;
+        let mut candidates = fitted.candidates.pop().unwrap_or_default();
+        candidates.retain(|one| one.predictor.kind != PredictorKind::TargetOnly);
+        candidates.push(prepared.alone().target_only_candidate(&data, 0)?);
         let choice = stack(&data, 0, candidates, None)?;
         Ok(Self {
             output,
@@ -44,7 +46,9 @@ impl OutputFit {
         output: usize,
     ) -> Result<(TaskData, HierarchicalModel)> {
         let data = prepared.data(output, prepared.learning_rows())?;
-        let model = prepared.pooling.model(&data, &TrainContext::default())?;
+        let model = prepared
+            .pooling(output)
+            .model(&data, &TrainContext::default())?;
         match model.structure.hierarchical_models().first() {
             Some(hierarchy) => Ok((data, hierarchy.clone())),
             None => Err(crate::error::LabError::Failure(
@@ -86,8 +90,9 @@ impl OutputFit {
             ),
             ..self.model.clone()
         };
-        let shared = prepared.pooling.shared_candidate(&data, &model, 0)?;
-        let own = prepared.pooling.target_only_candidate(&data, 0)?;
+        let pooling = prepared.pooling(self.output);
+        let shared = pooling.shared_candidate(&data, &model, 0)?;
+        let own = prepared.alone().target_only_candidate(&data, 0)?;
         let candidates: Vec<Candidate> = shared.into_iter().chain([own]).collect();
         Ok(stack(&data, 0, candidates, None)?)
     }

@@ -42,6 +42,7 @@
 
 mod fit;
 mod held_out;
+mod learnt;
 mod model;
 mod outlook;
 mod prepare;
@@ -56,8 +57,9 @@ pub mod words;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use taskscout_logs::{FactOptions, ReadOptions};
-use taskscout_models::SavedModel;
+use taskscout_logs::join::Method;
+use taskscout_logs::{Expression, FactOptions, Format, ReadOptions};
+use taskscout_models::{InputExpressions, SavedModel};
 
 use crate::error::{LabError, Result};
 use crate::names::LogFeatures;
@@ -145,6 +147,25 @@ impl Learnt {
     }
 }
 
+/// How inputs were computed from the columns of robots' logs, for the model.
+fn expressions(read: &ReadOptions) -> Result<Option<InputExpressions>> {
+    let Format::Robot(robot) = &read.format else {
+        return Ok(None);
+    };
+    let complete = |text: &String| {
+        let found = Expression::with_constants(text, &robot.constants);
+        found.map(|one| one.to_string())
+    };
+    let inputs = robot.inputs.iter().map(complete);
+    let inputs: std::result::Result<Vec<String>, _> = inputs.collect();
+    Ok(Some(InputExpressions {
+        inputs: inputs.map_err(taskscout_logs::Error::from)?,
+        times: robot.times.clone(),
+        interpolate: robot.method == Method::Linear,
+        tolerance_s: robot.tolerance_s,
+    }))
+}
+
 /// Learns one model for a target from all recordings.
 ///
 /// # Errors
@@ -157,13 +178,18 @@ pub fn learn(options: &LearnOptions, watch: &Watcher) -> Result<Learnt> {
     }
     let mut prepared = Prepared::read(options, watch)?;
     let estimated = unknown::estimate(&mut prepared)?;
+    let known = |one: &EstimatedParameter| one.recording != prepared.name();
+    // Where the target's own parameters are guessed from its rows, regressions at the guess would have seen them.
+    if estimated.iter().all(known) {
+        learnt::add(&mut prepared, options.seed)?;
+    }
     let fits: Vec<OutputFit> = prepared
         .outputs
         .par_iter()
         .map(|&output| OutputFit::new(&prepared, output, prepared.learning_rows()))
         .collect::<Result<_>>()?;
     let held_out = held_out::judge(&prepared, &fits)?;
-    let model = model::model(&prepared, &fits)?;
+    let model = model::model(&prepared, &fits, expressions(&options.read)?)?;
     let recordings = relevance::recordings(&prepared, &fits)?;
     let outlook = outlook::look(&prepared, &fits, &held_out, options.plan)?;
     let summary = summary::summary(

@@ -1,14 +1,20 @@
 //! One model of all outputs, with names, units and scaling.
 
 use taskscout::train::{Predictor, PredictorKind};
-use taskscout_models::{Affine, Names, Parts, Provenance, SavedModel, Uncertainty, Units};
+use taskscout_models::{
+    Affine, InputExpressions, Names, Parts, Provenance, SavedModel, Uncertainty, Units,
+};
 
 use super::fit::OutputFit;
 use super::prepare::Prepared;
 use crate::error::{LabError, Result};
 
 /// Puts the outputs together.
-pub(super) fn model(prepared: &Prepared, fits: &[OutputFit]) -> Result<SavedModel> {
+pub(super) fn model(
+    prepared: &Prepared,
+    fits: &[OutputFit],
+    expressions: Option<InputExpressions>,
+) -> Result<SavedModel> {
     let posteriors: Vec<_> = fits
         .iter()
         .flat_map(|fit| fit.choice.posteriors.clone())
@@ -40,7 +46,10 @@ pub(super) fn model(prepared: &Prepared, fits: &[OutputFit]) -> Result<SavedMode
         }),
         tasks: None,
         provenance: provenance(prepared, fits),
-        names: names(prepared, fits),
+        names: Names {
+            expressions,
+            ..names(prepared, fits)
+        },
     })?)
 }
 
@@ -91,5 +100,6 @@ fn names(prepared: &Prepared, fits: &[OutputFit]) -> Names {
         }),
         inputs: prepared.logs.inputs.clone(),
         outputs,
+        expressions: None,
     }
 }

@@ -1,15 +1,17 @@
 //! Recordings made ready: which are learnt from, how they are scaled, and what is known of them.
 
+use std::collections::BTreeMap;
+
 use taskscout::data::{Columns, Samples, Stage, TaskData};
-use taskscout::features::Features as _;
+use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, derive, uniform};
 use taskscout::task::{Task, TaskId};
 use taskscout::train::{FeatureSet, PartialPooling};
 use taskscout_io::tables::visible;
 use taskscout_logs::{Facts, Logs, Recording, TaskTerms, gather, read};
 
-use super::LearnOptions;
 use super::summary::LeftOut;
+use super::{LearnOptions, learnt};
 use crate::error::{LabError, Result};
 use crate::log_features::Features;
 use crate::watch::Watcher;
@@ -18,6 +20,8 @@ use crate::watch::Watcher;
 const BATCH: usize = 4096;
 /// Unknowns of a family up to which all features together are a set of their own: its equations take the cube of them.
 const LARGEST: usize = 1500;
+/// Rows of the target that the noise of sets of features in the sources counts for.
+const NOISE_ROWS: f64 = 25.0;
 /// Fewest rows of a recording that is learnt from.
 const FEWEST: usize = 2;
 /// The label whose levels have inputs of their own scale, where there is one.
@@ -48,8 +52,15 @@ pub(super) struct Prepared {
     scalings: Vec<InputScaling>,
     /// What is taken off each output of the logs.
     pub(super) offsets: Vec<f64>,
+    /// Those of the target.
     pub(super) features: Features,
-    pub(super) pooling: PartialPooling,
+    /// Of each recording, its features; they differ in what was learnt from the others.
+    maps: Vec<FeatureMap>,
+    /// The scaling level of each recording.
+    level: Vec<usize>,
+    /// Groups of features before those that were learnt, where some were.
+    before_learnt: Option<usize>,
+    pooling: PartialPooling,
     pub(super) terms: TaskTerms,
     /// The task features of each recording.
     pub(super) task_features: Vec<Vec<f64>>,
@@ -82,6 +93,7 @@ impl Prepared {
         let features = Features::new(options.phi, logs.inputs.len())?;
         let mut pooling = PartialPooling {
             effective_rows: options.effective_rows,
+            noise_rows: NOISE_ROWS,
             ..features.pooled.clone()
         };
         pooling.validate(features.map.dim())?;
@@ -115,6 +127,9 @@ impl Prepared {
             test,
             scalings: Vec::new(),
             offsets: Vec::new(),
+            maps: vec![features.map.clone(); logs.recordings.len()],
+            level: Vec::new(),
+            before_learnt: None,
             features,
             pooling,
             terms,
@@ -142,6 +157,14 @@ impl Prepared {
 
     /// The values of the features for some rows of a recording, row-major, standardised as those of `like`.
     pub(super) fn feature_rows(&self, recording: usize, rows: &[usize], like: usize) -> Vec<f64> {
+        let x = self.input_rows(recording, rows, like);
+        let mut out = vec![0.0; rows.len() * self.features.map.dim()];
+        self.maps[like].apply(&x, &mut out);
+        out
+    }
+
+    /// The inputs of some rows of a recording, row-major, standardised as those of `like`.
+    pub(super) fn input_rows(&self, recording: usize, rows: &[usize], like: usize) -> Vec<f64> {
         let (width, scaling) = (self.logs.inputs.len(), &self.scalings[like]);
         let raw = &self.logs.recordings[recording].x;
         let mut x = Vec::with_capacity(rows.len() * width);
@@ -150,9 +173,56 @@ impl Prepared {
             let standard = values.zip(&scaling.mean).zip(&scaling.scale);
             x.extend(standard.map(|((x, mean), scale)| (x - mean) / scale));
         }
-        let mut out = vec![0.0; rows.len() * self.features.map.dim()];
-        self.features.map.apply(&x, &mut out);
-        out
+        x
+    }
+
+    /// How an output is pooled.
+    pub(super) fn pooling(&self, output: usize) -> PartialPooling {
+        let mut pooling = self.pooling.clone();
+        let place = self.outputs.iter().position(|&own| own == output);
+        if let (Some(first), Some(place)) = (self.before_learnt, place) {
+            let sets = learnt::sets(first, place, self.outputs.len());
+            pooling.sets.extend(sets);
+        }
+        pooling
+    }
+
+    /// How the target's own rows are learnt from alone: without what was learnt from other recordings.
+    pub(super) fn alone(&self) -> &PartialPooling {
+        &self.pooling
+    }
+
+    /// Whether there are sets of features to choose from.
+    pub(super) fn chooses_features(&self) -> bool {
+        !self.pooling.sets.is_empty()
+    }
+
+    /// Rows past which more of the same recording tell little new.
+    pub(super) fn effective_rows(&self) -> f64 {
+        self.pooling.effective_rows
+    }
+
+    /// The recordings in use, those of a scaling level together.
+    pub(super) fn levels(&self) -> Vec<Vec<usize>> {
+        let mut levels: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for at in used(&self.sources, self.target) {
+            levels.entry(self.level[at]).or_default().push(at);
+        }
+        levels.into_values().collect()
+    }
+
+    /// Puts what was learnt for each recording behind its features, a column for each of two regressions and each output.
+    pub(super) fn set_learnt(&mut self, learnt: &[Option<FeatureMap>]) -> Result<()> {
+        for (map, learnt) in self.maps.iter_mut().zip(learnt) {
+            if let Some(learnt) = learnt {
+                *map = FeatureMap::stacked(vec![map.clone(), learnt.clone()])?;
+            }
+        }
+        self.features.map = self.maps[self.target].clone();
+        self.before_learnt = Some(self.pooling.groups.len());
+        let columns = 2 * self.outputs.len();
+        self.pooling.groups.extend(std::iter::repeat_n(1, columns));
+        Ok(())
     }
 
     /// An output of some rows of a recording, less the offset.
@@ -178,7 +248,7 @@ impl Prepared {
             let all: Vec<usize> = (0..recording.rows()).collect();
             for rows in all.chunks(BATCH) {
                 let samples = self.samples(source, output, rows)?;
-                data.add(
+                data.add_source_rows(
                     task.clone(),
                     &self.task_features[source],
                     Stage::WarmUp,
@@ -237,6 +307,13 @@ impl Prepared {
             scalings[at].clone()
         };
         self.scalings = self.logs.recordings.iter().map(of).collect();
+        let place = |one: &Recording| levels.iter().position(|own| *own == level(one));
+        let places = self
+            .logs
+            .recordings
+            .iter()
+            .map(|one| place(one).unwrap_or(0));
+        self.level = places.collect();
         self.notes.extend(notes);
         let outputs = self.logs.recordings[self.target].outputs.len();
         self.offsets = (0..outputs).map(|output| self.offset(output)).collect();

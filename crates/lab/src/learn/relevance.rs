@@ -37,7 +37,7 @@ pub(super) fn recordings(prepared: &Prepared, fits: &[OutputFit]) -> Result<Vec<
         .map(|fit| added(prepared, fit))
         .collect::<Result<_>>()?;
     let outputs = fits.len().max(1) as f64;
-    let effective = prepared.pooling.effective_rows;
+    let effective = prepared.effective_rows();
     let mut out = Vec::with_capacity(prepared.sources.len());
     for (slot, &source) in prepared.sources.iter().enumerate() {
         let recording = &prepared.logs.recordings[source];

@@ -22,6 +22,8 @@ pub struct LearnSummary {
     pub target_facts: Vec<Fact>,
     /// Rows of the target that the model was learnt from.
     pub target_rows: usize,
+    /// Which rows of its recording they are, from 0, where they were drawn; empty where all were used.
+    pub drawn_rows: Vec<usize>,
     /// The inputs.
     pub inputs: Vec<String>,
     /// Each output with its model.
@@ -227,6 +229,7 @@ pub(super) fn summary(
         target: target.name.clone(),
         target_facts: facts(&target.facts),
         target_rows: prepared.learning_rows().len(),
+        drawn_rows: drawn(prepared.learning_rows()),
         inputs: prepared.logs.inputs.clone(),
         outputs,
         held_out: held_out.how,
@@ -242,6 +245,12 @@ pub(super) fn summary(
     };
     summary.verdict = super::text::verdict(&summary);
     summary
+}
+
+/// Rows that are not simply the first ones.
+fn drawn(rows: &[usize]) -> Vec<usize> {
+    let first = rows.iter().enumerate().all(|(at, row)| at == *row);
+    if first { Vec::new() } else { rows.to_vec() }
 }
 
 fn output(

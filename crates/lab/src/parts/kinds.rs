@@ -25,6 +25,8 @@ pub(super) const FEATURES: &[&str] = &[
     "one-hot-polynomial",
     "standardised",
     "stacked",
+    "trees",
+    "network",
 ];
 
 /// Reads a space.

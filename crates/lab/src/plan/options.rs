@@ -54,8 +54,6 @@ pub struct PlanOptions {
     pub forbid: Vec<String>,
     /// How far from the best plan the search may stop, relatively.
     pub tolerance: f64,
-    /// Memory to use at most, in gigabytes; a design that needs more is refused at once.
-    pub memory: f64,
     /// The seed of searches in a space.
     pub seed: u64,
     /// Also find what an even split of the budget would reach, for the words about a plan.
@@ -88,7 +86,6 @@ impl Default for PlanOptions {
             require: Vec::new(),
             forbid: Vec::new(),
             tolerance: 1e-4,
-            memory: 2.0,
             seed: 0,
             even_split: true,
         }

@@ -8,7 +8,7 @@ use super::options::PlanOptions;
 use super::source::{Source, Tasks};
 use super::wanted::Asked;
 use crate::error::{LabError, Result};
-use crate::memory::available;
+use crate::memory::{allowed, available};
 
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;
@@ -27,12 +27,7 @@ const MOST_WORK: f64 = 1e11;
 
 /// Refuses a design that needs more memory than it may take, with both numbers.
 pub(super) fn check(source: &Source, asked: &Asked, options: &PlanOptions) -> Result<()> {
-    let most_gb = options.memory;
-    if !(most_gb > 0.0 && most_gb.is_finite()) {
-        return Err(LabError::Input(format!(
-            "--memory is {most_gb}: give a number of gigabytes above 0"
-        )));
-    }
+    let most = allowed()?.min(available().unwrap_or(f64::INFINITY));
     let features = source.lens.features.dim();
     let (rows, width) = shape(source, asked);
     let listed = match &source.tasks {
@@ -51,20 +46,19 @@ pub(super) fn check(source: &Source, asked: &Asked, options: &PlanOptions) -> Re
     let matrices = (MATRICES + rows / SUMMED) * width * width;
     let bytes = NUMBER * (listed + embedded + matrices);
     let work = PRODUCTS * (rows + 2.0 * width) * width * width;
-    let fits = bytes <= allowed(most_gb);
+    let fits = bytes <= most;
     if fits && width >= WIDE && work > MOST_WORK && !is_separate(source, asked, options) {
         return Err(LabError::Input(format!(
             "a design over {rows} tasks with {width} features takes at least {work:.0e} multiplications, where {MOST_WORK:.0e} are the most: use fewer tasks or features"
         )));
     }
-    let allowed = allowed(most_gb);
-    if bytes <= allowed {
+    if fits {
         return Ok(());
     }
     Err(LabError::Input(format!(
         "a design over {rows} tasks with {features} features takes about {:.1} GB of memory, of which {:.1} GB may be used: use fewer tasks or features, or allow more with --memory",
         bytes / 1e9,
-        allowed / 1e9
+        most / 1e9
     )))
 }
 
@@ -88,11 +82,6 @@ fn shape(source: &Source, asked: &Asked) -> (usize, usize) {
             (space.count().unwrap_or(drawn), source.lens.dim())
         }
     }
-}
-
-/// Memory that may be used.
-fn allowed(most_gb: f64) -> f64 {
-    (most_gb * 1e9).min(available().unwrap_or(f64::INFINITY))
 }
 
 /// Whether every task has one feature at most, with nothing but a budget: then there is a closed form.

@@ -12,9 +12,10 @@ pub(crate) use study_config::{chooses_from_list, study_config};
 use crate::config::ExperimentConfig;
 use crate::error::{LabError, Result};
 use crate::memory::Need;
+use crate::names::WorldName;
 use crate::options::ExperimentOptions;
 use crate::record::{Contender, DISTRIBUTION, MEAN_TASK, Serves, Trial};
-use crate::scenario::{Data, Presentation, Scenario, ScenarioTarget, Setup, WorldOption};
+use crate::scenario::{Data, Presentation, Scenario, ScenarioTarget, Setup};
 use crate::schedule::Rounds;
 use crate::strategy_run::StrategyRun;
 use crate::watch::Watcher;
@@ -29,6 +30,8 @@ pub(crate) struct Prepared {
     pub(crate) contenders: Vec<Contender>,
     /// The memory that a run will take.
     pub(crate) need: Need,
+    /// Trials at a time.
+    pub(crate) jobs: usize,
     /// Who hears of the run.
     pub(crate) watch: Watcher,
 }
@@ -85,6 +88,7 @@ fn checked(
         .collect();
     let mut prepared = Prepared {
         need: Need::default(),
+        jobs: 1,
         rounds,
         contenders,
         scenario,
@@ -97,7 +101,7 @@ fn checked(
     if options.save_models {
         prepared.check_savable()?;
     }
-    prepared.need = need::of(&prepared, options).and(own);
+    (prepared.jobs, prepared.need) = need::of(&prepared, options, &own)?;
     prepared.need.check(SMALLER)?;
     prepared.check_related()?;
     for run in &prepared.config.strategies {
@@ -112,7 +116,7 @@ fn check_distribution(config: &ExperimentConfig, scenario: &Scenario) -> Result<
         return Ok(());
     }
     let refuse = |key: &str, problem: String| Err(LabError::setting(key, problem));
-    if !config.world.has(WorldOption::Distribution) {
+    if !config.world.has_distribution() {
         return refuse(
             "target.distribution",
             "is true, but only synthetic worlds with `targets` have a distribution of targets: leave it out, or say how many there are".into(),
@@ -225,11 +229,11 @@ impl Prepared {
         if !hidden || !self.config.learner.samples_related() {
             return Ok(());
         }
-        let remedy = match self.config.world.has(WorldOption::Data) {
+        let remedy = match self.config.world.name() == WorldName::Logs {
             true => "use --task-features wind, or another --oracle such as exact",
             false => "use another --oracle such as exact",
         };
-        let path = match self.config.world.has(WorldOption::Data) {
+        let path = match self.config.world.name() == WorldName::Logs {
             true => "world.task_features",
             false => "learner.oracle",
         };

@@ -13,7 +13,8 @@ use taskscout::space::{Space, TaskSpace as _};
 use taskscout_worlds::Synthetic;
 
 use super::Prepared;
-use crate::memory::{NUMBER, Need};
+use crate::error::Result;
+use crate::memory::{self, NUMBER, Need};
 use crate::names::OracleName;
 use crate::options::ExperimentOptions;
 use crate::scenario::judging;
@@ -31,12 +32,27 @@ const RESULT_ROW: f64 = 1000.0;
 /// A weight of a network in training: itself, its gradient, and what optimisers and starts keep.
 const WEIGHT: f64 = 64.0;
 
-/// What all trials of an experiment need at a time.
-pub(super) fn of(prepared: &Prepared, options: &ExperimentOptions) -> Need {
-    let jobs = match options.jobs {
-        Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
+/// How many trials run at a time, and what they need. Unless the user says how many, there are as many as the machine has
+/// processors, or as the memory that is allowed has room for.
+pub(super) fn of(
+    prepared: &Prepared,
+    options: &ExperimentOptions,
+    own: &Need,
+) -> Result<(usize, Need)> {
+    let with = |jobs: usize| running(prepared, jobs).and(own.clone());
+    if let Some(jobs) = options.jobs {
+        let jobs = usize::from(jobs).max(1);
+        return Ok((jobs, with(jobs)));
+    }
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let room = memory::allowed()?.min(memory::available().unwrap_or(f64::INFINITY));
+    let jobs = (1..=most).rev().find(|jobs| with(*jobs).total() <= room);
+    let jobs = jobs.unwrap_or(1);
+    Ok((jobs, with(jobs)))
+}
+
+/// What all trials of an experiment need, so many at a time.
+fn running(prepared: &Prepared, jobs: usize) -> Need {
     let config = &prepared.config;
     let served = if config.target.together() {
         1

@@ -2,7 +2,7 @@
 
 use taskscout::features::Features as _;
 use taskscout::study::Oracle;
-use taskscout::train::{JointRidge, PaperTrainer};
+use taskscout::train::{JointRidge, MllamThenErm};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
 use crate::config::{LearnerConfig, OwnParts};
@@ -32,11 +32,8 @@ fn built_in(
     scenario: &Scenario,
 ) -> taskscout::Result<Oracle> {
     Ok(match oracle {
-        OracleName::Exact => Oracle::Exact(JointRidge {
-            lambda: learner.lambda,
-            ..JointRidge::default()
-        }),
-        OracleName::Mllam => Oracle::Mllam(PaperTrainer {
+        OracleName::Exact => Oracle::Exact(exact(learner)),
+        OracleName::Mllam => Oracle::Mllam(MllamThenErm {
             mllam: learner.mllam.clone().unwrap_or_default(),
         }),
         OracleName::Neural => NeuralConfig {
@@ -55,6 +52,15 @@ fn built_in(
         }
         OracleName::Pooled => Oracle::Pooled(scenario.pooled.clone()),
     })
+}
+
+fn exact(learner: &LearnerConfig) -> JointRidge {
+    let default = JointRidge::default();
+    JointRidge {
+        lambda: learner.lambda,
+        tolerance: learner.tolerance.unwrap_or(default.tolerance),
+        ..default
+    }
 }
 
 /// Descent as published: Adam for a matrix, plain gradient steps for a network. A network that the world asks for and nobody

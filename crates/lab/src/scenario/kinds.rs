@@ -7,25 +7,15 @@ use taskscout::registry::Registry;
 
 #[cfg(test)]
 use super::toy;
-use super::{Setup, WorldOption, logs, pendulum, program, synthetic};
-use crate::error::Result;
+use super::{Setup, logs, pendulum, program, synthetic};
+use crate::error::{LabError, Result};
 use crate::memory::Need;
-use crate::options::ExperimentOptions;
+use crate::names::WorldName;
+use crate::options::WorldOptions;
 use crate::watch::Watcher;
 
 /// The `[world]` keys of a kind of world.
 pub(crate) trait WorldSettings {
-    /// Whether an option that concerns some worlds only concerns this one.
-    fn has(&self, option: WorldOption) -> bool;
-
-    /// Takes over what decides whether targets have names.
-    fn take_targets(&mut self, options: &ExperimentOptions) {
-        let _ = options;
-    }
-
-    /// Takes over the options that concern this world.
-    fn apply(&mut self, options: &ExperimentOptions) -> Result<()>;
-
     /// Hears in which folder the experiment file lies.
     fn locate(&mut self, folder: &Path) {
         let _ = folder;
@@ -112,32 +102,42 @@ impl WorldConfig {
         }
     }
 
-    /// Whether an option that concerns some worlds only concerns this one.
-    pub(crate) fn has(&self, option: WorldOption) -> bool {
-        self.settings().has(option)
-    }
-
-    /// The same with the targets that the options ask for, which decide about further options.
-    pub(crate) fn with_targets(&self, options: &ExperimentOptions) -> Self {
-        let mut world = self.clone();
-        world.settings_mut().take_targets(options);
-        world
-    }
-
-    /// Takes over the options that concern this world, and refuses those of others.
-    pub(crate) fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
-        // Which options there are depends on whether targets have names.
-        self.settings_mut().take_targets(options);
-        // A slip of the pen is told first, whatever the world; logs have targets with names.
-        if !matches!(self, Self::Logs(_)) {
-            options.target_points()?;
+    /// The kind by name.
+    pub(crate) fn name(&self) -> WorldName {
+        match self {
+            Self::Synthetic(_) => WorldName::Synthetic,
+            Self::Pendulum(_) => WorldName::Pendulum,
+            Self::Logs(_) => WorldName::Logs,
+            Self::Program(_) => WorldName::Program,
+            #[cfg(test)]
+            Self::Toy(_) => WorldName::Pendulum,
         }
-        for option in WorldOption::ALL {
-            if option.is_given(options) && !self.has(option) {
-                return Err(option.refusal());
+    }
+
+    /// Whether its targets may be one that is a distribution.
+    pub(crate) fn has_distribution(&self) -> bool {
+        matches!(self, Self::Synthetic(settings) if settings.names_targets())
+    }
+
+    /// Takes over the options of this kind of world, and refuses those of others.
+    pub(crate) fn apply(&mut self, options: &WorldOptions) -> Result<()> {
+        let name = self.name();
+        match (self, options) {
+            (_, WorldOptions::None) | (Self::Program(_), WorldOptions::Program(_)) => Ok(()),
+            (Self::Synthetic(settings), WorldOptions::Synthetic(own)) => {
+                settings.apply(own);
+                Ok(())
             }
+            (Self::Pendulum(settings), WorldOptions::Pendulum(own)) => settings.apply(own),
+            (Self::Logs(settings), WorldOptions::Logs(own)) => settings.apply(own),
+            #[cfg(test)]
+            (Self::Toy(settings), WorldOptions::Pendulum(own)) => settings.apply(own),
+            (_, other) => Err(LabError::Input(format!(
+                "the options are those of {}, but the experiment has {}: give options of that world",
+                other.whose(),
+                name.about()
+            ))),
         }
-        self.settings_mut().apply(options)
     }
 
     /// Hears in which folder the experiment file lies.

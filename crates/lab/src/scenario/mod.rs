@@ -13,8 +13,8 @@
 mod judge;
 mod kinds;
 mod logs;
-mod options;
 mod pendulum;
+mod points;
 mod presentation;
 mod program;
 mod source;
@@ -33,7 +33,7 @@ use taskscout_models::Names;
 
 pub(crate) use judge::{Judge, judging};
 pub(crate) use kinds::{WorldConfig, WorldKind, WorldSettings};
-pub(crate) use options::{WorldOption, point};
+pub(crate) use points::points;
 pub(crate) use presentation::Presentation;
 pub(crate) use source::{Data, Open, TrialSource};
 

@@ -19,6 +19,11 @@ pub(crate) trait Presentation: Send + Sync {
         self.wants_details()
     }
 
+    /// What the parameters of tasks are called; nothing where they have no names.
+    fn parameters(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Which source tasks turned out to be like a target, at the end of a trial, and how alike all
     /// pairs of tasks are, if asked for.
     fn relevant(

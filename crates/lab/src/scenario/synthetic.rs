@@ -13,15 +13,15 @@ use taskscout::source::TaskSource;
 use taskscout::space::Space;
 use taskscout::task::Task;
 use taskscout::train::Predictor;
-use taskscout_worlds::{NetworkTruth, Synthetic, SyntheticConfig, Targets};
+use taskscout_worlds::{InputDistribution, NetworkTruth, Synthetic, SyntheticConfig, Targets};
 
 use super::{
     Data, Judge, KnownTruth, Open, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
-    WorldOption, WorldSettings, judging,
+    WorldSettings, judging,
 };
 use crate::error::{LabError, Result};
 use crate::memory::{NUMBER, Need};
-use crate::options::ExperimentOptions;
+use crate::options::SyntheticOptions;
 use crate::parts::{self, attach_features, attach_space};
 use crate::record::Trial;
 use crate::watch::Watcher;
@@ -33,6 +33,9 @@ pub(crate) struct Settings {
     kind: WorldKind,
     #[serde(deserialize_with = "parts::features")]
     input_features: FeatureMap,
+    /// How inputs are distributed.
+    #[serde(default, skip_serializing_if = "InputDistribution::is_default")]
+    inputs: InputDistribution,
     source_dim: usize,
     /// Where source tasks live; the unit ball if not given.
     #[serde(
@@ -64,28 +67,8 @@ pub(crate) struct Settings {
 }
 
 impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        match option {
-            WorldOption::MatrixSeed | WorldOption::Truths | WorldOption::Targets => true,
-            WorldOption::KStar | WorldOption::JointTargets | WorldOption::Distribution => {
-                self.targets.is_some()
-            }
-            _ => false,
-        }
-    }
-
     fn matrix_seed(&self) -> Option<u64> {
         Some(self.matrix_seed)
-    }
-
-    fn take_targets(&mut self, options: &ExperimentOptions) {
-        self.targets = options.targets.or(self.targets);
-    }
-
-    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
-        self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
-        self.k_star = options.k_star.or(self.k_star);
-        Ok(())
     }
 
     fn attach(&mut self, registry: &Registry) -> Result<()> {
@@ -149,6 +132,7 @@ impl WorldSettings for Settings {
     fn build(&self, _watch: &Watcher) -> Result<Setup> {
         let config = SyntheticConfig {
             input_features: self.input_features.clone(),
+            inputs: self.inputs,
             source_dim: self.source_dim,
             space: self.space.clone(),
             task_features: self.task_features.clone(),
@@ -181,6 +165,18 @@ impl WorldSettings for Settings {
 }
 
 impl Settings {
+    /// Takes over the options of the command line.
+    pub(super) fn apply(&mut self, options: &SyntheticOptions) {
+        self.matrix_seed = options.matrix_seed.unwrap_or(self.matrix_seed);
+        self.targets = options.targets.or(self.targets);
+        self.k_star = options.k_star.or(self.k_star);
+    }
+
+    /// Whether there are targets with names.
+    pub(super) fn names_targets(&self) -> bool {
+        self.targets.is_some()
+    }
+
     /// Draws the world with the targets that it is to have.
     fn draw(&self, config: SyntheticConfig) -> taskscout::Result<Synthetic> {
         match (self.targets, self.k_star) {

@@ -17,10 +17,10 @@ use taskscout_report::ExperimentReport;
 
 use super::{
     Data, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
-    WorldOption, WorldSettings,
+    WorldSettings, points,
 };
 use crate::error::Result;
-use crate::options::ExperimentOptions;
+use crate::options::PendulumOptions;
 use crate::record::{Trial, TrialRecord};
 use crate::watch::Watcher;
 
@@ -46,22 +46,18 @@ fn two_targets() -> Vec<Vec<f64>> {
     vec![vec![0.6, 0.0, 0.0, 0.0], vec![0.0, 0.6, 0.0, 0.2]]
 }
 
-impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        matches!(
-            option,
-            WorldOption::Target | WorldOption::TaskFeatures | WorldOption::JointTargets
-        )
-    }
-
-    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
-        let points = options.target_points()?;
+impl Settings {
+    /// Takes over the options of the command line.
+    pub(super) fn apply(&mut self, options: &PendulumOptions) -> Result<()> {
+        let points = points(&options.target)?;
         if !points.is_empty() {
             self.targets = points;
         }
         Ok(())
     }
+}
 
+impl WorldSettings for Settings {
     fn build(&self, _watch: &Watcher) -> Result<Setup> {
         let target = |(index, w): (usize, &Vec<f64>)| ScenarioTarget {
             name: Some(name(index)),

@@ -13,15 +13,16 @@ use rayon::prelude::*;
 use serde_json::json;
 use taskscout::features::FeatureMap;
 use taskscout_report::{
-    ExperimentReport, ResultRow, Theme, html_report, terminal_table, write_atomically, write_csv,
+    ExperimentReport, REPORT_FILE, ReportFigure, ResultRow, SavedReport, terminal_table,
+    write_atomically, write_csv,
 };
-use taskscout_worlds::{Synthetic, SyntheticConfig};
+use taskscout_worlds::{InputDistribution, Synthetic, SyntheticConfig};
 
 use crate::error::{LabError, Result};
 use crate::experiment::out_folder;
 use crate::folder::TopFolder;
 use crate::options::ExperimentOptions;
-use crate::publish::pretty;
+use crate::publish::{pretty, written};
 use crate::watch::Watcher;
 use designs::{BasisRow, DesignRow};
 use lists::ListRow;
@@ -30,7 +31,7 @@ use risk::{RiskRow, Spread};
 /// Names the experiment and its default folder.
 const NAME: &str = "theory";
 /// What the run writes.
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     "measurements.csv",
     "designs.csv",
     "lists.csv",
@@ -40,7 +41,12 @@ const FILES: [&str; 9] = [
     "designs.svg",
     "risk.svg",
     "kappa.svg",
+    "risk.csv",
+    "kappa.csv",
+    REPORT_FILE,
 ];
+/// Figures whose numbers are tables of their own.
+const TABLES: [&str; 2] = ["designs", "lists"];
 /// Ground truths and seeds, if nobody says otherwise.
 const MATRIX_SEEDS: u64 = 8;
 const SEEDS: u64 = 2;
@@ -104,7 +110,8 @@ pub(crate) fn theory_report(
 ) -> Result<(TheoryReport, ExperimentReport)> {
     let folder = out_folder(NAME, options);
     let top = TopFolder::open(&folder, &FILES, options, watch.as_ref())?;
-    let first = options.matrix_seed.unwrap_or(0);
+    let synthetic = options.world.synthetic();
+    let first = synthetic.and_then(|own| own.matrix_seed).unwrap_or(0);
     let (truths, sizes): (u64, &[usize]) = match options.quick {
         true => (2, &SIZES[..2]),
         false => (MATRIX_SEEDS, &SIZES),
@@ -120,7 +127,8 @@ pub(crate) fn theory_report(
         sizes,
         watch,
     )?;
-    let report = page::report(&findings)?;
+    let mut report = page::report(&findings)?;
+    report.written = Some(written());
     write(&folder, &findings, &report)?;
     let theory = TheoryReport {
         summary: pretty(&report.summary)?,
@@ -173,6 +181,7 @@ fn find(matrix_seeds: &[u64], seeds: &[u64], sizes: &[usize], watch: &Watcher) -
 fn world(matrix_seed: u64) -> Result<Synthetic> {
     Ok(Synthetic::new(SyntheticConfig {
         input_features: FeatureMap::identity(200)?,
+        inputs: InputDistribution::Normal,
         source_dim: 79,
         space: None,
         task_features: None,
@@ -231,14 +240,15 @@ fn write(folder: &Path, findings: &Findings, report: &ExperimentReport) -> Resul
     )?;
     keep("lists.csv", list_page::file(&findings.lists).as_bytes())?;
     keep("summary.json", pretty(&report.summary)?.as_bytes())?;
-    for figure in &report.figures {
-        let picture = figure.to_svg(Theme::Standalone, &figure.name);
-        keep(&format!("{}.svg", figure.name), picture.as_bytes())?;
+    for figure in report.figures.iter().map(ReportFigure::files) {
+        keep(&format!("{}.svg", figure.name), figure.svg.as_bytes())?;
+        if !TABLES.contains(&figure.name.as_str()) {
+            keep(&format!("{}.csv", figure.name), figure.csv.as_bytes())?;
+        }
     }
-    keep(
-        "report.html",
-        html_report(std::slice::from_ref(report)).as_bytes(),
-    )
+    let saved = SavedReport::of(report);
+    keep(REPORT_FILE, saved.to_json().map_err(failed)?.as_bytes())?;
+    keep("report.html", saved.page().as_bytes())
 }
 
 /// The settings of a run, as its page shows them.

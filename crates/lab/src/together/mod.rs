@@ -10,18 +10,17 @@ use std::path::{Path, PathBuf};
 
 use taskscout::registry::Registry;
 use taskscout_report::{
-    CombinedSummary, ExperimentReport, FailedExperiment, combined_report_about, write_atomically,
+    CombinedSummary, ExperimentReport, FailedExperiment, REPORT_FILE, SavedReport, write_atomically,
 };
 
 pub use truths::{MOST_TRUTHS, OverTruths, run_truths};
 
-use crate::config::{self, ExperimentConfig};
+use crate::config;
 use crate::error::{LabError, Result};
 use crate::experiment::out_folder;
 use crate::folder::TopFolder;
-use crate::options::ExperimentOptions;
+use crate::options::AllOptions;
 use crate::publish::pretty;
-use crate::scenario::{WorldOption, point};
 use crate::watch::Watcher;
 use part::Part;
 use single::Single;
@@ -50,6 +49,7 @@ struct Outcome {
 pub struct Together {
     out: PathBuf,
     summary: String,
+    verdicts: Vec<String>,
     missing: Vec<String>,
     _parts: Vec<Part>,
     _top: TopFolder,
@@ -68,6 +68,12 @@ impl Together {
         self.out.join(REPORT)
     }
 
+    /// What each experiment says in a sentence.
+    #[must_use]
+    pub fn verdicts(&self) -> &[String] {
+        &self.verdicts
+    }
+
     /// What is missing, in words; nothing if all trials gave results.
     #[must_use]
     pub fn missing(&self) -> Option<String> {
@@ -84,22 +90,31 @@ impl Together {
 /// What any of the experiments refuses to run with, a folder that cannot be used, and that none of them has
 /// results.
 pub fn run_all(
-    options: &ExperimentOptions,
+    all: &AllOptions,
     registry: &Registry,
     watch: &Watcher,
     each: &mut dyn FnMut(&str),
 ) -> Result<Together> {
+    let options = &all.common;
     let out = out_folder(NAME, options);
-    let mut parts = plan(&out, options, registry, watch)?;
-    let top = TopFolder::open(&out, &[REPORT, SUMMARY], options, watch.as_ref())?;
-    if options.data.is_none() {
+    let mut parts = plan(&out, all, registry, watch)?;
+    let top = TopFolder::open(
+        &out,
+        &[REPORT, REPORT_FILE, SUMMARY],
+        options,
+        watch.as_ref(),
+    )?;
+    if all.drone.data.is_none() {
         watch.note(WITHOUT_DATA);
     }
     parts.iter_mut().try_for_each(|part| part.begin(watch))?;
-    let outcome = run_parts(&parts, watch, each);
+    let mut outcome = run_parts(&parts, watch, each);
+    let missing = std::mem::take(&mut outcome.missing);
+    let (summary, verdicts) = publish(&out, outcome)?;
     Ok(Together {
-        summary: publish(&out, &outcome)?,
-        missing: outcome.missing,
+        summary,
+        verdicts,
+        missing,
         out,
         _parts: parts,
         _top: top,
@@ -109,23 +124,19 @@ pub fn run_all(
 /// All parts, checked. Changes nothing.
 fn plan(
     out: &Path,
-    options: &ExperimentOptions,
+    options: &AllOptions,
     registry: &Registry,
     watch: &Watcher,
 ) -> Result<Vec<Part>> {
-    let planned = paper::parts(options);
-    let configs = planned
-        .iter()
-        .map(|part| config::built_in(part.experiment))
-        .collect::<Result<Vec<_>>>()?;
     let mut parts = Vec::new();
-    for (part, config) in planned.iter().zip(&configs) {
-        let own = own_options(config, &configs, &part.options);
+    for part in paper::parts(options) {
+        let (config, own) = (config::built_in(part.experiment)?, part.options);
         let (name, path) = (part.name.to_owned(), out.join(part.name));
-        let made = match own.truths {
-            Some(_) => Truths::new(config, path, &own, registry, watch)
+        let truths = own.world.synthetic().and_then(|own| own.truths);
+        let made = match truths {
+            Some(_) => Truths::new(&config, path, &own, registry, watch)
                 .map(|runs| Part::truths(name, part.shows, runs)),
-            None => Single::new(config.clone(), path, own, registry, watch)
+            None => Single::new(config, path, own, registry, watch)
                 .map(|run| Part::single(name, part.shows, run)),
         };
         parts.push(made.map_err(|error| error.after(&format!("in experiment {}, ", part.name)))?);
@@ -133,38 +144,6 @@ fn plan(
     let theory = out.join("theory");
     parts.push(Part::theory(paper::THEORY, theory, options, watch)?);
     Ok(parts)
-}
-
-/// The options of one experiment: without those that others have and it has not.
-fn own_options(
-    config: &ExperimentConfig,
-    experiments: &[ExperimentConfig],
-    options: &ExperimentOptions,
-) -> ExperimentOptions {
-    let mut own = options.clone();
-    let world = config.world.with_targets(options);
-    let has = |other: &ExperimentConfig, option| other.world.with_targets(options).has(option);
-    for option in WorldOption::ALL {
-        let of_others = experiments.iter().any(|other| has(other, option));
-        if of_others && !world.has(option) {
-            option.remove(&mut own);
-        }
-    }
-    let logs = |config: &ExperimentConfig| config.world.has(WorldOption::Data);
-    if experiments.iter().any(logs) {
-        share_out(logs(config), &mut own);
-    }
-    own
-}
-
-/// Leaves worlds with logs or those without what means them: the same options say it in other words.
-fn share_out(logs: bool, own: &mut ExperimentOptions) {
-    // Numbers between commas are a place in a task space, all else is the name of a recording.
-    let is_point = |text: &String| text.contains(',') && point(text).is_ok();
-    own.target.retain(|target| is_point(target) != logs);
-    own.task_features = own
-        .task_features
-        .filter(|features| features.is_of_logs() == logs);
 }
 
 fn run_parts(parts: &[Part], watch: &Watcher, each: &mut dyn FnMut(&str)) -> Outcome {
@@ -193,8 +172,8 @@ fn run_parts(parts: &[Part], watch: &Watcher, each: &mut dyn FnMut(&str)) -> Out
     outcome
 }
 
-/// Writes the report and the summary on all, and gives the latter.
-fn publish(out: &Path, outcome: &Outcome) -> Result<String> {
+/// Writes the report and the summary on all, and gives the latter with what each experiment says.
+fn publish(out: &Path, outcome: Outcome) -> Result<(String, Vec<String>)> {
     let Outcome {
         reports,
         failed,
@@ -207,57 +186,17 @@ fn publish(out: &Path, outcome: &Outcome) -> Result<String> {
             failed.len()
         )));
     }
-    let summary = pretty(&CombinedSummary::new(reports, failed))?;
-    let page = combined_report_about(reports, failed, shows);
-    for (file, text) in [(SUMMARY, &summary), (REPORT, &page)] {
+    let summary = pretty(&CombinedSummary::new(&reports, &failed))?;
+    let saved = SavedReport {
+        experiments: reports,
+        failed,
+        shows,
+    };
+    let wrong = |error: taskscout_report::Error| LabError::Failure(error.to_string());
+    let (page, kept) = (saved.page(), saved.to_json().map_err(wrong)?);
+    for (file, text) in [(SUMMARY, &summary), (REPORT_FILE, &kept), (REPORT, &page)] {
         write_atomically(out.join(file), text.as_bytes())
             .map_err(|error| LabError::Failure(error.to_string()))?;
     }
-    Ok(summary)
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use super::*;
-    use crate::names::BuiltIn;
-    use crate::names::TaskFeaturesName;
-
-    #[test]
-    fn an_option_goes_to_the_experiments_that_have_it() {
-        let toy = "name = \"toy\"\nworld = { kind = \"toy\", noise = 1 }\ntarget = { samples = 9 }\n\
-                   schedule = { rounds = 1, growth = 1, first_round = 99 }";
-        let toy = config::parse(toy, "toy.toml").unwrap();
-        let bilinear = config::built_in(BuiltIn::Bilinear).unwrap();
-        let both = [bilinear.clone(), toy.clone()];
-        let options = ExperimentOptions {
-            matrix_seed: Some(3),
-            target: vec!["0,0,0,1".into()],
-            joint_targets: true,
-            ..ExperimentOptions::default()
-        };
-        let of_bilinear = own_options(&bilinear, &both, &options);
-        assert_eq!(of_bilinear.matrix_seed, Some(3));
-        assert!(of_bilinear.target.is_empty() && !of_bilinear.joint_targets);
-        let of_toy = own_options(&toy, &both, &options);
-        assert_eq!(of_toy.matrix_seed, None);
-        assert!(of_toy.target.len() == 1 && of_toy.joint_targets);
-        let drone = config::built_in(BuiltIn::Drone).unwrap();
-        let all = [bilinear.clone(), toy.clone(), drone.clone()];
-        let options = ExperimentOptions {
-            target: vec!["0,0,0,1".into(), "hawk_x".into(), "7".into()],
-            task_features: Some(TaskFeaturesName::OneHot),
-            ..options
-        };
-        let of_toy = own_options(&toy, &all, &options);
-        assert_eq!(of_toy.target, ["0,0,0,1"]);
-        assert_eq!(of_toy.task_features, None);
-        let of_drone = own_options(&drone, &all, &options);
-        assert_eq!(of_drone.target, ["hawk_x", "7"]);
-        assert_eq!(of_drone.task_features, Some(TaskFeaturesName::OneHot));
-        // What nobody has stays, to be refused.
-        let alone = own_options(&bilinear, &both[..1], &options);
-        assert!(!alone.target.is_empty());
-    }
+    Ok((summary, saved.verdicts()))
 }

@@ -8,7 +8,7 @@ use super::single::Single;
 use super::truths::Truths;
 use crate::error::Result;
 use crate::experiment::in_words;
-use crate::options::ExperimentOptions;
+use crate::options::{AllOptions, ExperimentOptions, WorldOptions};
 use crate::theory::{check_theory, theory_report};
 use crate::watch::Watcher;
 
@@ -50,11 +50,12 @@ impl Part {
     pub(super) fn theory(
         shows: &'static str,
         path: PathBuf,
-        options: &ExperimentOptions,
+        all: &AllOptions,
         watch: &Watcher,
     ) -> Result<Self> {
+        let options = &all.common;
         let options = ExperimentOptions {
-            matrix_seed: options.matrix_seed,
+            world: WorldOptions::Synthetic(all.synthetic.clone()),
             quick: options.quick,
             force: options.force,
             resume: options.resume,

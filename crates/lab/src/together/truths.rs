@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use taskscout::registry::Registry;
-use taskscout_report::{ExperimentReport, html_report, terminal_table, write_atomically};
+use taskscout_report::{
+    ExperimentReport, REPORT_FILE, SavedReport, terminal_table, write_atomically,
+};
 
 use super::part::Done;
 use super::single::Single;
@@ -12,16 +14,16 @@ use crate::config::ExperimentConfig;
 use crate::error::{LabError, Result};
 use crate::experiment::{Experiment, out_folder};
 use crate::folder::TopFolder;
-use crate::options::ExperimentOptions;
-use crate::publish::pretty;
-use crate::scenario::WorldOption;
+use crate::names::WorldName;
+use crate::options::{ExperimentOptions, SyntheticOptions, WorldOptions};
+use crate::publish::{pretty, written};
 use crate::watch::Watcher;
 
 const REPORT: &str = "report.html";
 const SUMMARY: &str = "summary.json";
 /// The figures of every ground truth.
 const TABLE: &str = "truths.csv";
-const FILES: [&str; 3] = [REPORT, SUMMARY, TABLE];
+const FILES: [&str; 4] = [REPORT, REPORT_FILE, SUMMARY, TABLE];
 /// Most ground truths.
 pub const MOST_TRUTHS: u64 = 1000;
 
@@ -42,11 +44,15 @@ impl Truths {
         registry: &Registry,
         watch: &Watcher,
     ) -> Result<Self> {
-        let truths = options.truths.unwrap_or(1);
-        let first = options.matrix_seed.or(config.world.matrix_seed());
-        let Some(first) = first.filter(|_| config.world.has(WorldOption::MatrixSeed)) else {
-            return Err(WorldOption::Truths.refusal());
+        let synthetic = options.world.synthetic().cloned().unwrap_or_default();
+        let truths = synthetic.truths.unwrap_or(1);
+        let Some(drawn) = config.world.matrix_seed() else {
+            return Err(LabError::Input(format!(
+                "several ground truths are for {} only: leave them out here",
+                WorldName::Synthetic.about()
+            )));
         };
+        let first = synthetic.matrix_seed.unwrap_or(drawn);
         let last = first.checked_add(truths);
         let Some(last) = last.filter(|_| (1..=MOST_TRUTHS).contains(&truths)) else {
             return Err(LabError::Input(format!(
@@ -56,8 +62,11 @@ impl Truths {
         TopFolder::check(&path, &FILES, options, watch.as_ref())?;
         let run = |matrix_seed: u64| {
             let own = ExperimentOptions {
-                matrix_seed: Some(matrix_seed),
-                truths: None,
+                world: WorldOptions::Synthetic(SyntheticOptions {
+                    matrix_seed: Some(matrix_seed),
+                    truths: None,
+                    ..synthetic.clone()
+                }),
                 ..options.clone()
             };
             let folder = path.join(format!("truth-{matrix_seed}"));
@@ -100,7 +109,8 @@ impl Truths {
                 report: published.report,
             });
         }
-        let report = truths_report::over(&found)?;
+        let mut report = truths_report::over(&found)?;
+        report.written = Some(written());
         self.write(&found, &report)?;
         Ok(Done {
             words: format!(
@@ -114,10 +124,17 @@ impl Truths {
     }
 
     fn write(&self, found: &[OfTruth], report: &ExperimentReport) -> Result<()> {
-        let page = html_report(std::slice::from_ref(report));
+        let saved = SavedReport::of(report);
+        let (page, kept) = (saved.page(), saved.to_json());
+        let kept = kept.map_err(|error| LabError::Failure(error.to_string()))?;
         let summary = pretty(&report.summary)?;
         let table = truths_report::table(found);
-        for (file, text) in [(REPORT, &page), (SUMMARY, &summary), (TABLE, &table)] {
+        for (file, text) in [
+            (REPORT, &page),
+            (REPORT_FILE, &kept),
+            (SUMMARY, &summary),
+            (TABLE, &table),
+        ] {
             write_atomically(self.path.join(file), text.as_bytes())
                 .map_err(|error| LabError::Failure(error.to_string()))?;
         }
@@ -130,6 +147,7 @@ pub struct OverTruths {
     truths: Truths,
     summary: String,
     words: String,
+    verdicts: Vec<String>,
     missing: Option<String>,
 }
 
@@ -144,6 +162,12 @@ impl OverTruths {
     #[must_use]
     pub fn in_words(&self) -> &str {
         &self.words
+    }
+
+    /// What they say together, in a sentence for each target.
+    #[must_use]
+    pub fn verdicts(&self) -> &[String] {
+        &self.verdicts
     }
 
     /// Where the results are: a folder for each ground truth, and what they say together.
@@ -180,6 +204,7 @@ pub fn run_truths(
     } = truths.run(watch)?;
     Ok(OverTruths {
         summary: pretty(&report.summary)?,
+        verdicts: report.verdicts(),
         words,
         missing,
         truths,

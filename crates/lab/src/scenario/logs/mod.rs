@@ -17,12 +17,12 @@ use taskscout_logs::{Logs, files, read};
 use taskscout_logs::{Recorded, RecordedConfig, TaskKnowledge};
 use taskscout_models::Names;
 
-use super::{InputScaling, Scenario, ScenarioTarget, Setup, WorldKind, WorldOption, WorldSettings};
+use super::{InputScaling, Scenario, ScenarioTarget, Setup, WorldKind, WorldSettings};
 use crate::error::{LabError, Result};
 use crate::log_features::Features;
 use crate::memory::{NUMBER, Need};
 use crate::names::{LogFeatures, TaskFeaturesName};
-use crate::options::{ExperimentOptions, LogOptions, comment};
+use crate::options::{LogOptions, LogWorldOptions, comment};
 use crate::watch::Watcher;
 use source::{LogData, LogPresentation};
 
@@ -93,12 +93,9 @@ fn effective_rows() -> f64 {
     PartialPooling::default().effective_rows
 }
 
-impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        !matches!(option, WorldOption::MatrixSeed | WorldOption::Truths)
-    }
-
-    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
+impl Settings {
+    /// Takes over the options of the command line.
+    pub(super) fn apply(&mut self, options: &LogWorldOptions) -> Result<()> {
         if let Some(data) = &options.data {
             self.data = Some(data.clone());
         }
@@ -132,7 +129,9 @@ impl WorldSettings for Settings {
         }
         Ok(())
     }
+}
 
+impl WorldSettings for Settings {
     /// A folder that the file names starts from where the file lies.
     fn locate(&mut self, folder: &Path) {
         if folder != Path::new(".") {
@@ -353,7 +352,7 @@ fn target(recorded: &Recorded, task: usize) -> ScenarioTarget {
         names: Names {
             inputs: recorded.logs().inputs.clone(),
             outputs: vec![own.axis.clone()],
-            units: None,
+            ..Names::default()
         },
     }
 }

@@ -23,12 +23,12 @@ use taskscout_worlds::pendulum::{Motion, Pendulum, PendulumConfig, TaskFeatures}
 
 use super::{
     Data, Judge, Open, Presentation, Scenario, ScenarioTarget, Setup, TrialSource, WorldKind,
-    WorldOption, WorldSettings, judging,
+    WorldSettings, judging, points,
 };
 use crate::error::{LabError, Result};
 use crate::memory::Need;
 use crate::names::TaskFeaturesName;
-use crate::options::ExperimentOptions;
+use crate::options::PendulumOptions;
 use crate::parts::{self, attach_features};
 use crate::record::{Trial, TrialRecord};
 use crate::watch::Watcher;
@@ -56,16 +56,10 @@ pub(crate) struct Settings {
     start_range: [f64; 2],
 }
 
-impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        matches!(
-            option,
-            WorldOption::Target | WorldOption::TaskFeatures | WorldOption::JointTargets
-        )
-    }
-
-    fn apply(&mut self, options: &ExperimentOptions) -> Result<()> {
-        let points = options.target_points()?;
+impl Settings {
+    /// Takes over the options of the command line.
+    pub(super) fn apply(&mut self, options: &PendulumOptions) -> Result<()> {
+        let points = points(&options.target)?;
         if !points.is_empty() {
             self.targets = points;
         }
@@ -83,7 +77,9 @@ impl WorldSettings for Settings {
         }
         Ok(())
     }
+}
 
+impl WorldSettings for Settings {
     fn attach(&mut self, registry: &Registry) -> Result<()> {
         attach_features("input_features", &mut self.input_features, registry)
             .map_err(|error| LabError::in_table("world", "", error))
@@ -137,7 +133,7 @@ impl Settings {
             names: Names {
                 inputs: vec!["angle_rad".into(), "velocity_rad_s".into()],
                 outputs: vec!["residual_nm".into()],
-                units: None,
+                ..Names::default()
             },
             ..ScenarioTarget::default()
         };
@@ -208,6 +204,12 @@ impl Judge for Swings {
 impl Presentation for Swings {
     fn wants_details(&self) -> bool {
         true
+    }
+
+    fn parameters(&self) -> Vec<String> {
+        taskscout_worlds::pendulum::TASK_NAMES
+            .map(str::to_owned)
+            .to_vec()
     }
 
     fn report(&self, trials: &[TrialRecord], report: &mut ExperimentReport) -> Result<Vec<String>> {

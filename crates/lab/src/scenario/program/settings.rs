@@ -15,9 +15,8 @@ use taskscout_worlds::program::Program;
 use super::{Common, Details, Programs};
 use crate::error::{LabError, Result};
 use crate::memory::Need;
-use crate::options::ExperimentOptions;
 use crate::parts::{self, attach_features, attach_space};
-use crate::scenario::{Scenario, ScenarioTarget, Setup, WorldOption, WorldSettings, judging};
+use crate::scenario::{Scenario, ScenarioTarget, Setup, WorldSettings, judging};
 use crate::watch::Watcher;
 
 /// The longest time-out: a day.
@@ -203,7 +202,7 @@ impl Settings {
             names: Names {
                 inputs: Vec::new(),
                 outputs: self.outputs.names().to_vec(),
-                units: None,
+                ..Names::default()
             },
             ..ScenarioTarget::default()
         };
@@ -238,14 +237,6 @@ impl Settings {
 }
 
 impl WorldSettings for Settings {
-    fn has(&self, option: WorldOption) -> bool {
-        option == WorldOption::JointTargets
-    }
-
-    fn apply(&mut self, _options: &ExperimentOptions) -> Result<()> {
-        Ok(())
-    }
-
     fn locate(&mut self, folder: &Path) {
         folder.clone_into(&mut self.folder);
     }

@@ -1,0 +1,6 @@
+//! Models of logs, and forecasts on every world of the experiments.
+//!
+//! One program for all of them: each would be linked by itself otherwise, with everything that it uses.
+
+mod forecast;
+mod learn;
