@@ -134,7 +134,7 @@ fn refused(app: &App, request: &Request) -> Option<Response> {
     Some((StatusCode::SEE_OTHER, [(LOCATION, "/login")]).into_response())
 }
 
-fn page(content: &'static str) -> Response {
+fn page(content: impl IntoResponse) -> Response {
     ([(CONTENT_TYPE, "text/html; charset=utf-8")], content).into_response()
 }
 
@@ -148,7 +148,7 @@ async fn asset(Path(name): Path<String>) -> Answered<Response> {
 }
 
 async fn login_page() -> Response {
-    page(assets::LOGIN)
+    page(assets::login(false))
 }
 
 async fn login(State(app): Server, body: Body) -> Answered<Response> {
@@ -165,7 +165,7 @@ async fn login(State(app): Server, body: Body) -> Answered<Response> {
         Some(_) => {
             tokio::time::sleep(WRONG_TOKEN).await;
             let head = [(CONTENT_TYPE, "text/html; charset=utf-8")];
-            Ok((StatusCode::UNAUTHORIZED, head, assets::WRONG_LOGIN).into_response())
+            Ok((StatusCode::UNAUTHORIZED, head, assets::login(true)).into_response())
         }
     }
 }

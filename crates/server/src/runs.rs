@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use serde_json::Value;
-use taskscout_report::{Curve, Metric, ResultRow, mean_curves, read_csv, read_plans};
+use taskscout_report::{Curve, Metric, mean_curves, run_plans, run_rows};
 
 /// Bytes of a table or a report that are read.
 const LARGEST: u64 = 64 << 20;
@@ -160,7 +160,10 @@ pub(crate) fn report(path: &Path) -> Option<String> {
 impl RunView {
     /// What a run folder has now.
     pub(crate) fn read(path: &Path, head: RunHead) -> Self {
-        let (rows, trouble) = rows(path);
+        let (rows, trouble) = match run_rows(path) {
+            Ok(rows) => (rows, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
         let mut targets: Vec<Option<&str>> = Vec::new();
         for row in &rows {
             if !targets.contains(&row.target.as_deref()) {
@@ -186,45 +189,10 @@ impl RunView {
     }
 }
 
-/// The results of a run: of all trials, or of those that finished so far.
-fn rows(path: &Path) -> (Vec<ResultRow>, Option<String>) {
-    let parse = |text: &str, name: &str| read_csv(text.as_bytes(), name);
-    if let Some(text) = text(&path.join("results.csv")) {
-        return match parse(&text, "results.csv") {
-            Ok(rows) => (rows, None),
-            Err(error) => (Vec::new(), Some(error.to_string())),
-        };
-    }
-    let trials = fs::read_dir(path.join("trials")).into_iter().flatten();
-    let mut files: Vec<PathBuf> = trials.flatten().map(|entry| entry.path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
-    files.sort();
-    let (mut rows, mut trouble) = (Vec::new(), None);
-    for file in files {
-        let name = file
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        match text(&file).map(|text| parse(&text, &name)) {
-            Some(Ok(more)) => rows.extend(more),
-            Some(Err(error)) => trouble = Some(error.to_string()),
-            None => {}
-        }
-    }
-    (rows, trouble)
-}
-
 /// The tasks that got the most samples of each strategy, over all rounds and seeds.
 fn tasks(path: &Path) -> Vec<TaskUse> {
-    let Some(text) = text(&path.join("plans.csv")) else {
-        return Vec::new();
-    };
-    let Ok(plans) = read_plans(&text, "plans.csv") else {
-        return Vec::new();
-    };
     let mut found: BTreeMap<(String, String), TaskUse> = BTreeMap::new();
-    for plan in plans {
+    for plan in run_plans(path) {
         let key = (plan.strategy.clone(), plan.task.clone());
         let entry = found.entry(key).or_insert_with(|| TaskUse {
             strategy: plan.strategy,

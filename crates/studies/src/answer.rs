@@ -188,8 +188,9 @@ fn why(status: &Status, next: Option<&Supposed>) -> String {
         }),
     };
     // A reason may have several parts, and items share them.
-    let mut distinct: Vec<&str> = Vec::new();
+    let mut distinct: Vec<String> = Vec::new();
     for part in reasons.iter().flat_map(|reason| reason.split("; ")) {
+        let part = plain(part);
         if !distinct.contains(&part) {
             distinct.push(part);
         }
@@ -204,6 +205,24 @@ fn why(status: &Status, next: Option<&Supposed>) -> String {
     }
 }
 
+/// A reason of a plan in words that need no explanation.
+fn plain(reason: &str) -> String {
+    let likeness = reason.strip_prefix("serves the target (cosine ");
+    if let Some((cosine, rest)) = likeness.and_then(|rest| rest.split_once(')')) {
+        return format!("behaves like the target (similarity {cosine}, of at most 1){rest}");
+    }
+    let found = reason.strip_prefix("near target `");
+    if let Some((target, within)) = found.and_then(|rest| rest.split_once("`: found within ")) {
+        return format!("lies near where {target} was found to be, within {within}");
+    }
+    match reason {
+        "one of a spread over the whole space" => {
+            "shows, with others spread over all tasks, what tasks have in common".to_owned()
+        }
+        other => other.to_owned(),
+    }
+}
+
 fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share.max(0.0))
 }
@@ -211,6 +230,19 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_are_told_without_words_of_the_field() {
+        assert_eq!(
+            plain("serves the target (cosine 0.84), at 2 a sample"),
+            "behaves like the target (similarity 0.84, of at most 1), at 2 a sample"
+        );
+        assert_eq!(
+            plain("near target `tomorrow`: found within ±1.00"),
+            "lies near where tomorrow was found to be, within ±1.00"
+        );
+        assert_eq!(plain("the favourite"), "the favourite");
+    }
 
     #[test]
     fn tasks_are_named_once_and_the_rest_is_counted() {

@@ -148,6 +148,7 @@ impl Definition {
                 inputs: unit(&self.inputs),
                 outputs: unit(&self.outputs),
             }),
+            expressions: None,
         }
     }
 

@@ -35,6 +35,7 @@ mod place;
 mod recovery;
 mod report;
 mod report_figures;
+mod report_on;
 mod saved;
 mod settings;
 mod source_tasks;
@@ -65,6 +66,7 @@ pub use outlook::{Outlook, OutlookPoint, TargetOutlook};
 pub use past::{PastError, PastPoint};
 pub use place::{StudyHead, default_author, list, open_store};
 pub use recovery::{Recovery, StudyRecovery, recover};
+pub use report_on::{ReportOn, report_on};
 pub use settings::{
     CollectionSettings, ColumnSettings, FeatureSettings, FeatureWord, ParameterSettings,
     RowSettings, Settings, TargetSettings, TaskSettings, read_settings,

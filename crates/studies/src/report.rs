@@ -3,11 +3,13 @@
 //! The page is one file: it loads nothing and runs nothing. Every figure has its numbers beside it, as a table to
 //! download.
 
+use maud::{Markup, PreEscaped, html};
+use taskscout::forecast::Interval;
 use taskscout::study::ForecastRequest;
+use taskscout::train::StackedPredictor;
 use taskscout_io::tables::short;
-use taskscout_plot::Theme;
-use taskscout_plot::format::escape;
-use taskscout_report::{csv_link, html_page, tile};
+use taskscout_plot::{Numbers, Theme};
+use taskscout_report::{FigureFiles, ReportFigure, csv_link, html_page, tile};
 
 use crate::answer::Answer;
 use crate::error::Result;
@@ -54,82 +56,136 @@ const WORDS: [(&str, &str); 7] = [
     ),
 ];
 
+/// Parts of the page that the list of contents leads to.
+const PARTS: [(&str, &str); 7] = [
+    ("next", "What to measure next"),
+    ("forecast", "What more would bring"),
+    ("tasks", "Which tasks were chosen"),
+    ("model", "The model"),
+    ("measured", "What was measured"),
+    ("history", "History"),
+    ("words", "Words"),
+];
+
+/// What a page is made of.
+struct Page {
+    status: Status,
+    outlook: Result<Outlook>,
+    next: Option<Supposed>,
+    answer: Answer,
+}
+
 impl StoredStudy {
     /// The study as one HTML page.
     ///
     /// # Errors
     /// A store that cannot be read.
     pub fn report(&mut self) -> Result<String> {
+        let page = self.page()?;
+        let (status, outlook) = (&page.status, page.outlook.as_ref());
+        let body = html! {
+            (self.opening(status, &page.answer))
+            (tiles(status, outlook.ok()))
+            (contents())
+            (self.next_items(status, page.next.as_ref()))
+            h2 #forecast { "What more would bring" }
+            (forecast(outlook))
+            h2 #tasks { "Which tasks were chosen, and where the target lies" }
+            @for (figure, id) in self.task_figures(page.next.as_ref()).iter().zip(["a", "b"]) {
+                (PreEscaped(figure.to_html_figure(&format!("tasks-{id}"))))
+            }
+            @if samples(self).is_none() { p { "No rows of planned tasks have come yet." } }
+            h2 #model { "The model" }
+            (self.models(status))
+            h2 #measured { "What was measured, and why" }
+            (self.finished_items())
+            h2 #history { "History" }
+            (self.past_lines())
+            (words())
+        };
+        let title = format!("{} – taskscout study", status.study);
+        Ok(html_page(&title, &body.into_string()))
+    }
+
+    /// What to do now, in a sentence, and how sure that is.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn answer_now(&mut self) -> Result<Answer> {
+        Ok(self.page()?.answer)
+    }
+
+    /// Every figure of the page as a picture and its numbers.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn figure_files(&mut self) -> Result<Vec<FigureFiles>> {
+        let page = self.page()?;
+        let figures = self.task_figures(page.next.as_ref());
+        let mut files: Vec<FigureFiles> = figures.iter().map(ReportFigure::files).collect();
+        if let Ok(outlook) = &page.outlook {
+            files.extend(outlook.figures().iter().enumerate().map(|(index, plot)| {
+                let name = forecast_name(index);
+                FigureFiles {
+                    svg: plot.to_svg(Theme::Standalone, &name),
+                    csv: numbers(outlook).to_csv(),
+                    name,
+                }
+            }));
+        }
+        Ok(files)
+    }
+
+    fn page(&mut self) -> Result<Page> {
         let status = self.status()?;
         let budgets = self.usual_budgets();
         let outlook = self.outlook(&ForecastRequest::further(&budgets));
         let next = self.what_if(&WhatIf::budget(budgets[0].max(1))).ok();
         let answer = self.answer(&status, outlook.as_ref().ok(), next.as_ref());
-        let body = [
-            self.opening(&status, &answer),
-            tiles(&status, outlook.as_ref().ok()),
-            forecast(&outlook),
-            contents(),
-            self.next_items(&status, next.as_ref()),
-            "<h2 id=\"tasks\">Which tasks were chosen, and where the target lies</h2>\n".to_owned(),
-            samples(self),
-            map(self, next.as_ref()),
-            self.models(&status),
-            self.finished_items(),
-            self.past_lines(),
-            words(),
-        ];
-        Ok(html_page(
-            &format!("{} – taskscout study", status.study),
-            &body.concat(),
-        ))
+        Ok(Page {
+            status,
+            outlook,
+            next,
+            answer,
+        })
     }
 
-    fn opening(&self, status: &Status, answer: &Answer) -> String {
+    fn task_figures(&self, next: Option<&Supposed>) -> Vec<ReportFigure> {
+        samples(self).into_iter().chain(map(self, next)).collect()
+    }
+
+    fn opening(&self, status: &Status, answer: &Answer) -> Markup {
         let last = status.last.as_ref().map_or(String::new(), |line| {
             format!(", last change {} UTC", minute(line.time_us))
         });
-        let why = match answer.why.as_str() {
-            "" => String::new(),
-            why => format!("<p><strong>Why these?</strong> {}</p>\n", escape(why)),
-        };
-        let facts = format!(
-            "Study {} · written {} UTC{last} · taskscout {} · seed {} · strategy {}, trainer {} · made again by `taskscout study report --study {}`",
-            status.study,
-            minute(self.now()),
-            env!("CARGO_PKG_VERSION"),
-            self.study().config().seed,
-            status.strategy,
-            status.trainer,
-            quoted(&status.study)
-        );
-        format!(
-            "<p class=\"question\">{}</p>\n<h1>{}</h1>\n<p class=\"sure\">{}</p>\n{why}<p class=\"facts\">{}</p>\n",
-            escape(&answer.question),
-            escape(&answer.verdict),
-            escape(&answer.sure),
-            escape(&facts)
-        )
+        html! {
+            p.question { (answer.question) }
+            h1 { (answer.verdict) }
+            p.sure { (answer.sure) }
+            @if !answer.why.is_empty() { p { strong { "Why these?" } " " (answer.why) } }
+            p.facts {
+                "Study " (status.study) " · written " (minute(self.now())) " UTC" (last)
+                " · taskscout " (env!("CARGO_PKG_VERSION")) " · seed " (self.study().config().seed)
+                " · strategy " (status.strategy) ", trainer " (status.trainer) " · made again by "
+                code { "taskscout study report --study " (quoted(&status.study)) }
+            }
+        }
     }
 
-    fn next_items(&self, status: &Status, next: Option<&Supposed>) -> String {
-        let items = match (status.open.is_empty(), next) {
-            (false, _) => self.items_table(&status.open),
-            (true, Some(next)) => format!(
-                "<p>With {} {} the next plan would be:</p>\n{}",
-                next.budget,
-                escape(&next.unit),
-                self.supposed_table(next)
-            ),
-            (true, None) => String::new(),
-        };
-        format!(
-            "<h2 id=\"next\">What to measure next</h2>\n<p>{}.</p>\n{items}",
-            escape(&capital(&status.next))
-        )
+    fn next_items(&self, status: &Status, next: Option<&Supposed>) -> Markup {
+        html! {
+            h2 #next { "What to measure next" }
+            p { (capital(&status.next)) "." }
+            @if !status.open.is_empty() {
+                (self.items_table(&status.open, "next"))
+            } @else if let Some(next) = next {
+                p { "With " (next.budget) " " (next.unit) " the next plan would be:" }
+                (self.supposed_table(next))
+            }
+        }
     }
 
-    fn supposed_table(&self, next: &Supposed) -> String {
+    fn supposed_table(&self, next: &Supposed) -> Markup {
         let head = self.head(&["samples", "cost", "stage", "why"]);
         let rows = next.items.iter().map(|item| {
             let mut cells = vec![item.task.clone()];
@@ -154,24 +210,18 @@ impl StoredStudy {
         head
     }
 
-    fn finished_items(&self) -> String {
+    fn finished_items(&self) -> Markup {
         let mut finished = self.items();
         finished.retain(|item| matches!(item.state, ItemState::Told | ItemState::Failed));
-        if finished.is_empty() {
-            return String::new();
-        }
         let earlier = finished.len().saturating_sub(FINISHED);
-        let more = match earlier {
-            0 => String::new(),
-            _ => format!("<p>{earlier} earlier items are in `taskscout study export`.</p>\n"),
-        };
-        format!(
-            "<h2 id=\"measured\">What was measured, and why</h2>\n{}{more}",
-            self.items_table(&finished[earlier..])
-        )
+        html! {
+            @if finished.is_empty() { p { "Nothing was measured yet." } }
+            @else { (self.items_table(&finished[earlier..], "measured")) }
+            @if earlier > 0 { p { (earlier) " earlier items are in " code { "taskscout study export" } "." } }
+        }
     }
 
-    fn items_table(&self, items: &[ItemStatus]) -> String {
+    fn items_table(&self, items: &[ItemStatus], name: &str) -> Markup {
         let mut head = vec!["item".to_owned()];
         head.extend(self.head(&["samples", "came", "cost", "round", "stage", "state", "why"]));
         let row = |item: &ItemStatus| {
@@ -189,51 +239,40 @@ impl StoredStudy {
             cells
         };
         let rows: Vec<Vec<String>> = items.iter().map(row).collect();
-        table(&head, rows.iter().cloned()) + &csv_link("items.csv", &head, &rows)
+        let shown = table(&head, rows.iter().cloned());
+        html! { (shown) (csv_link(name, &Numbers { head, rows })) }
     }
 
     /// The model of every target, with the guard's reason.
-    fn models(&self, status: &Status) -> String {
+    fn models(&self, status: &Status) -> Markup {
         let rows_of = |name: &str| {
             let mut targets = status.targets.iter();
             let found = targets.find(|target| target.name == name);
             found.map_or(0, |target| target.rows)
         };
-        let said = match self.learner().and_then(|study| Ok(study.predictors()?)) {
-            Ok(all) if !all.is_empty() => {
-                let one = |predictor: &taskscout::train::StackedPredictor| {
-                    let ways = self.ways(predictor);
-                    let ways: Vec<String> = ways
-                        .iter()
-                        .map(|way| format!("<li>{}</li>\n", escape(way)))
-                        .collect();
-                    format!(
-                        "<h3>For target {}</h3>\n<p>Chosen by {} rows of the target: mostly <strong>{}</strong>.</p>\n<ul>\n{}</ul>\n",
-                        escape(&predictor.target),
-                        rows_of(&predictor.target),
-                        predictor.kind,
-                        ways.concat()
-                    )
-                };
-                let models: Vec<String> = all.iter().map(one).collect();
-                let (tasks, inputs) = (&status.task_features, &status.input_features);
-                models.concat()
-                    + &format!(
-                        "<p class=\"facts\">Tasks: {}. Inputs: {}.</p>\n",
-                        escape(tasks),
-                        escape(inputs)
-                    )
+        let one = |predictor: &StackedPredictor| {
+            html! {
+                h3 { "For target " (predictor.target) }
+                p {
+                    "Chosen by " (rows_of(&predictor.target)) " rows of the target: mostly "
+                    strong { (predictor.kind.to_string()) } "."
+                }
+                ul { @for way in self.ways(predictor) { li { (way) } } }
             }
-            Ok(_) => "<p>No target has rows of its own yet: tell some, then there is a model to choose.</p>\n".to_owned(),
-            Err(error) => format!(
-                "<p>There is no model yet: {}.</p>\n",
-                escape(&error.to_string())
-            ),
         };
-        format!("<h2 id=\"model\">The model</h2>\n{said}")
+        match self.learner().and_then(|study| Ok(study.predictors()?)) {
+            Ok(all) if !all.is_empty() => html! {
+                @for predictor in all.iter() { (one(predictor)) }
+                p.facts { "Tasks: " (status.task_features) ". Inputs: " (status.input_features) "." }
+            },
+            Ok(_) => html! {
+                p { "No target has rows of its own yet: tell some, then there is a model to choose." }
+            },
+            Err(error) => html! { p { "There is no model yet: " (error) "." } },
+        }
     }
 
-    fn past_lines(&self) -> String {
+    fn past_lines(&self) -> Markup {
         let lines = self.history();
         let shown = &lines[lines.len().saturating_sub(LINES)..];
         let head = ["entry", "time (UTC)", "by", "what"].map(str::to_owned);
@@ -247,14 +286,10 @@ impl StoredStudy {
             ]
         });
         let rest = lines.len() - shown.len();
-        let more = match rest {
-            0 => String::new(),
-            rest => format!("<p>{rest} earlier lines are in `taskscout study history`.</p>\n"),
-        };
-        format!(
-            "<h2 id=\"history\">History</h2>\n<details><summary>What happened, newest first</summary>\n{}</details>\n{more}",
-            table(&head, rows)
-        )
+        html! {
+            details { summary { "What happened, newest first" } (table(&head, rows)) }
+            @if rest > 0 { p { (rest) " earlier lines are in " code { "taskscout study history" } "." } }
+        }
     }
 }
 
@@ -268,18 +303,14 @@ fn quoted(name: &str) -> String {
 }
 
 /// A key number, with the meaning of its name where that is a word of the field.
-fn number(name: &str, value: &str, detail: &str) -> String {
+fn number(name: &str, value: &str, detail: &str) -> Markup {
     let mut known = WORDS.iter();
     let found = known.find(|(word, _)| name.to_lowercase().contains(word));
-    tile(
-        name,
-        found.map_or("", |(_, meaning)| meaning),
-        value,
-        detail,
-    )
+    let meaning = found.map_or("", |(_, meaning)| meaning);
+    tile(name, meaning, value, detail)
 }
 
-fn tiles(status: &Status, outlook: Option<&Outlook>) -> String {
+fn tiles(status: &Status, outlook: Option<&Outlook>) -> Markup {
     let rows: Vec<String> = status
         .targets
         .iter()
@@ -290,72 +321,76 @@ fn tiles(status: &Status, outlook: Option<&Outlook>) -> String {
         "{} rounds, {} items measured",
         status.rounds, status.items.told
     );
-    let mut tiles = vec![
-        number("Spent", &spent, &done),
-        number(
-            "Rows of tasks",
-            &status.source_rows.to_string(),
-            &rows.join(", "),
-        ),
-    ];
-    let Some(outlook) = outlook else {
-        tiles.push(number(
-            "Expected error",
-            "not known yet",
-            "more rows are needed",
-        ));
-        return format!("<dl class=\"tiles\">\n{}</dl>\n", tiles.concat());
-    };
-    for target in &outlook.targets {
-        let now = &target.now;
-        tiles.push(number(
-            &format!("Expected error on {}", target.name),
-            &format!("{} {}", digits(now.mean), outlook.error_unit),
-            &format!("9 of 10 cases: {} to {}", digits(now.low), digits(now.high)),
-        ));
+    html! {
+        dl.tiles {
+            (number("Spent", &spent, &done))
+            (number("Rows of tasks", &status.source_rows.to_string(), &rows.join(", ")))
+            @match outlook {
+                Some(outlook) => (expected(outlook)),
+                None => (number("Expected error", "not known yet", "more rows are needed")),
+            }
+        }
     }
-    let first = outlook.targets.first();
-    if let Some((target, point)) = first.and_then(|one| Some((one, one.further.first()?))) {
-        let fall = |error: f64| 100.0 * (1.0 - (error / target.now.mean).powi(2)).max(0.0);
-        let rows = point.target_rows.as_ref().map_or(String::new(), |rows| {
-            format!("; on rows of {} −{:.0} %", target.name, fall(rows.mean))
-        });
-        let gain = match outlook.advice.stop {
-            true => "stop".to_owned(),
-            false if fall(point.design.mean) < 0.5 => "no gain".to_owned(),
-            false => format!("−{:.0} %", fall(point.design.mean)),
-        };
-        let (budget, unit) = (point.budget, &outlook.unit);
-        let detail = format!("of the squared error, for {budget} {unit}{rows}");
-        tiles.push(number("Next batch, as planned", &gain, &detail));
-    }
-    format!("<dl class=\"tiles\">\n{}</dl>\n", tiles.concat())
 }
 
-fn forecast(outlook: &Result<Outlook>) -> String {
-    let title = "<h2 id=\"forecast\">What more would bring</h2>\n";
+/// How good the model is, and what the next batch would bring.
+fn expected(outlook: &Outlook) -> Markup {
+    let first = outlook.targets.first();
+    let next = first.and_then(|one| Some((one, one.further.first()?)));
+    html! {
+        @for target in &outlook.targets {
+            @let now = &target.now;
+            (number(
+                &format!("Expected error on {}", target.name),
+                &format!("{} {}", digits(now.mean), outlook.error_unit),
+                &format!("9 of 10 cases: {} to {}", digits(now.low), digits(now.high)),
+            ))
+        }
+        @if let Some((target, point)) = next {
+            @let fall = |error: f64| 100.0 * (1.0 - error / target.now.mean).max(0.0);
+            @let rows = point.target_rows.as_ref().map_or(String::new(), |rows| {
+                format!("; on rows of {} −{:.0} %", target.name, fall(rows.mean))
+            });
+            @let gain = match outlook.advice.stop {
+                true => "stop".to_owned(),
+                false if fall(point.design.mean) < 0.5 => "no gain".to_owned(),
+                false => format!("−{:.0} %", fall(point.design.mean)),
+            };
+            @let detail = format!("of the error, for {} {}{rows}", point.budget, outlook.unit);
+            (number("Next batch, as planned", &gain, &detail))
+        }
+    }
+}
+
+fn forecast_name(index: usize) -> String {
+    match index {
+        0 => "forecast".to_owned(),
+        index => format!("forecast-{index}"),
+    }
+}
+
+fn forecast(outlook: std::result::Result<&Outlook, &crate::Error>) -> Markup {
     let outlook = match outlook {
         Ok(outlook) => outlook,
-        Err(error) => {
-            let why = escape(&error.to_string());
-            return format!("{title}<p>There is no forecast yet: {why}.</p>\n");
-        }
+        Err(error) => return html! { p { "There is no forecast yet: " (error) "." } },
     };
-    let sentence = escape(&capital(&outlook.sentence));
-    let mut out = title.to_owned();
-    for (index, figure) in outlook.figures().into_iter().enumerate() {
-        let wide = figure.to_svg(Theme::Page, &format!("forecast-{index}"));
-        let narrow = narrow(figure).to_svg(Theme::Page, &format!("forecast-{index}-narrow"));
-        out += &format!(
-            "<figure><div class=\"wide\">{wide}</div><div class=\"narrow\">{narrow}</div>\n<figcaption>{sentence}. Bands hold the truth in 9 of 10 cases.</figcaption></figure>\n"
-        );
+    let sentence = capital(&outlook.sentence);
+    let table = numbers(outlook);
+    html! {
+        @for (index, figure) in outlook.figures().into_iter().enumerate() {
+            @let name = forecast_name(index);
+            figure {
+                div.wide { (PreEscaped(figure.to_svg(Theme::Page, &name))) }
+                div.narrow { (PreEscaped(narrow(figure).to_svg(Theme::Page, &format!("{name}-narrow")))) }
+                figcaption { (sentence) ". Bands hold the truth in 9 of 10 cases." }
+            }
+        }
+        details {
+            summary { "The numbers of this figure" }
+            pre tabindex="0" { (outlook.to_text()) }
+        }
+        (csv_link("forecast", &table))
     }
-    let head = ["target", "more", "way", "error", "low", "high"].map(str::to_owned);
-    out + &format!(
-        "<details><summary>The numbers of this figure</summary>\n<pre tabindex=\"0\">{}</pre></details>\n{}",
-        escape(&outlook.to_text()),
-        csv_link("forecast.csv", &head, &numbers(outlook))
-    )
 }
 
 /// A figure for a phone.
@@ -368,11 +403,11 @@ fn narrow(figure: taskscout_plot::LinePlot) -> taskscout_plot::LinePlot {
 }
 
 /// The numbers of a forecast, line by line.
-fn numbers(outlook: &Outlook) -> Vec<Vec<String>> {
-    let mut lines = Vec::new();
+fn numbers(outlook: &Outlook) -> Numbers {
+    let mut rows = Vec::new();
     for target in &outlook.targets {
-        let mut line = |budget: usize, way: &str, interval: &taskscout::forecast::Interval| {
-            lines.push(vec![
+        let mut line = |budget: usize, way: &str, interval: &Interval| {
+            rows.push(vec![
                 target.name.clone(),
                 budget.to_string(),
                 way.to_owned(),
@@ -390,49 +425,46 @@ fn numbers(outlook: &Outlook) -> Vec<Vec<String>> {
             }
         }
     }
-    lines
+    let head = ["target", "more", "way", "error", "low", "high"].map(str::to_owned);
+    Numbers {
+        head: head.to_vec(),
+        rows,
+    }
 }
 
-fn contents() -> String {
-    let parts = [
-        ("forecast", "What more would bring"),
-        ("next", "What to measure next"),
-        ("tasks", "Which tasks"),
-        ("model", "The model"),
-        ("history", "History"),
-        ("words", "Words"),
-    ];
-    let links = parts.map(|(id, text)| format!("<a href=\"#{id}\">{text}</a> "));
-    format!(
-        "<nav class=\"contents\" aria-label=\"Contents\">{}</nav>\n",
-        links.concat()
-    )
+fn contents() -> Markup {
+    html! {
+        nav.contents aria-label="Contents" {
+            @for (id, title) in PARTS { a href={ "#" (id) } { (title) } " " }
+        }
+    }
 }
 
-fn words() -> String {
-    let one = |(word, meaning): (&str, &str)| format!("<dt>{word}</dt><dd>{meaning}</dd>\n");
-    format!(
-        "<h2 id=\"words\">Words</h2>\n<dl>\n{}</dl>\n",
-        WORDS.map(one).concat()
-    )
+fn words() -> Markup {
+    html! {
+        details.words #words {
+            summary { "What the words mean" }
+            dl { @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } } }
+        }
+    }
 }
 
-fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let heads: String = head
-        .iter()
-        .map(|name| format!("<th scope=\"col\">{}</th>", escape(name)))
-        .collect();
-    let line = |cells: Vec<String>| {
-        let last = cells.len().saturating_sub(1);
-        let cell = |(at, cell): (usize, &String)| {
-            let class = if at == last { " class=\"words\"" } else { "" };
-            format!("<td{class}>{}</td>", escape(cell))
-        };
-        let cells: String = cells.iter().enumerate().map(cell).collect();
-        format!("<tr>{cells}</tr>\n")
+fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Markup {
+    // Sentences stand to the left and may take several lines.
+    let words = |name: &str| {
+        let words = ["task", "why", "what", "stage", "state", "by"].contains(&name);
+        words.then_some("words")
     };
-    let body: String = rows.map(line).collect();
-    format!(
-        "<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n"
-    )
+    html! {
+        div.scroll tabindex="0" { table {
+            thead { tr {
+                @for name in head { th scope="col" class=[words(name)] { (name) } }
+            } }
+            tbody {
+                @for row in rows {
+                    tr { @for (cell, name) in row.iter().zip(head) { td class=[words(name)] { (cell) } } }
+                }
+            }
+        } }
+    }
 }

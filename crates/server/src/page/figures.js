@@ -28,11 +28,11 @@ export function tiles() {
       }
       const target = outlook.targets[0], first = target?.further[0];
       if (first) {
-        const fall = (interval) => 1 - (interval.mean / target.now.mean) ** 2;
+        const fall = (interval) => 1 - interval.mean / target.now.mean;
         const rows = first.target_rows ? `; on rows of ${target.name} −${percent(Math.max(0, fall(first.target_rows)))}` : "";
         const planned = fall(first.design), none = planned < 0.005;
         found.push(tile("Next batch, as planned", outlook.advice.stop ? "stop" : none ? "no gain" : `−${percent(planned)}`,
-          `of the squared error, for ${num(first.budget)} ${outlook.unit}${rows}`, outlook.advice.stop || none ? "stop" : "go"));
+          `of the error, for ${num(first.budget)} ${outlook.unit}${rows}`, outlook.advice.stop || none ? "stop" : "go"));
       }
     } else {
       found.push(tile(h("span", {}, "Expected ", word("error")), "not known yet", learnt?.no_forecast || "being computed …", "key"));

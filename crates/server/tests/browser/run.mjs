@@ -1,6 +1,7 @@
 // The live page in a real browser: every view in both themes and at the width of a phone, and what people do on it.
 
 import { strict as assert } from "node:assert";
+import { cpSync, mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { EVIL, axe, binary, browser, campaign, clean, command, file, folder, rows, serve, shots, status, store, watched } from "./setting.mjs";
 import { spawnSync } from "node:child_process";
@@ -161,17 +162,50 @@ check("names with markup are names", async () => {
 check("the report of a study from disk", async () => {
   const path = join(folder, "report.html");
   command("study", "report", "--study", "tunnel", "--out", path);
+  await fromDisk(path, "report");
+  const named = join(folder, "named.html");
+  command("report", store, "--study", EVIL, "--out", named);
+  await fromDisk(named, "markup-report", async (page) => { assert.equal(await page.locator("main img").count(), 0); });
+});
+
+// A page from disk in both themes and widths: nothing cut, no violation, no console error, no request.
+async function fromDisk(path, name, look = async () => {}) {
+  assert.ok(statSync(path).size < 2e6, `${name} has ${statSync(path).size} bytes`);
   for (const theme of ["light", "dark"]) {
     for (const width of [1280, 390]) {
       const { page, wrong, context } = await watched(place, "file://", { colorScheme: theme, viewport: { width, height: 900 } });
       await page.goto(`file://${path}`);
-      await page.screenshot({ path: join(shots, `report-${theme}-${width}.png`), fullPage: true });
-      await whole(page, `report, ${theme}`);
-      await accessible(page, `report, ${theme}, ${width}`);
+      await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`), fullPage: true });
+      await whole(page, `${name}, ${theme}`);
+      await accessible(page, `${name}, ${theme}, ${width}`);
+      await look(page, width);
       assert.deepEqual(wrong, []);
       await context.close();
     }
   }
+}
+
+check("the report of a run, of runs and of an unfinished run from disk", async () => {
+  const run = join(folder, "bilinear"), figures = join(folder, "figures");
+  const path = join(folder, "run-report.html");
+  const said = command("report", run, "--out", path, "--figures", figures);
+  assert.match(said, /the same error as passive with \d+ % of the data|No strategy reached/);
+  assert.deepEqual(readFileSync(path), readFileSync(join(run, "report.html")), "written again it is the same page");
+  for (const name of ["loss", "plans"]) for (const ending of ["svg", "csv"]) assert.ok(statSync(join(figures, `${name}.${ending}`)).size > 100);
+  await fromDisk(path, "run-report", async (page, width) => {
+    assert.equal(await page.locator("h1").count(), 1);
+    for (const link of await page.locator("a[download]").all()) assert.match(await link.getAttribute("href"), /^data:(text\/csv|image\/svg)/);
+    const figures = page.locator(`figure ${width === 390 ? ".narrow" : ".wide"} svg:visible`);
+    assert.ok((await figures.count()) >= 2);
+  });
+  // Without what a finished run keeps beside its trials.
+  const part = join(folder, "runs", "part");
+  mkdirSync(join(part, "trials"), { recursive: true });
+  for (const name of readdirSync(join(run, "trials")).filter((name) => name.includes("passive"))) cpSync(join(run, "trials", name), join(part, "trials", name));
+  cpSync(run, join(folder, "runs", "whole"), { recursive: true });
+  const all = join(folder, "all-report.html");
+  command("report", join(folder, "runs"), "--out", all);
+  await fromDisk(all, "runs-report", async (page) => { await page.getByText("This run is not finished").first().waitFor(); });
 });
 
 check("a server that is gone is noticed, and found again", async () => {

@@ -1,5 +1,8 @@
 //! What the tests of several stores share: child processes that are killed.
-#![allow(dead_code)] // each test uses some of it
+#![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
+
+pub(crate) mod cluster;
+pub(crate) mod proxy;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -25,7 +28,13 @@ impl Drop for Guard {
 /// This test program once more, running its test `child` with a task.
 pub(crate) fn spawn(task: &str, address: &str) -> Guard {
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture", "--test-threads", "1"])
+        .args([
+            "--exact",
+            "common::child",
+            "--nocapture",
+            "--test-threads",
+            "1",
+        ])
         .env(TASK, task)
         .env(ADDRESS, address)
         .stdout(Stdio::piped())
@@ -43,7 +52,8 @@ pub(crate) fn lines(child: &mut Guard) -> impl Iterator<Item = String> + use<> {
 }
 
 /// What a child does; nothing in the test program that started it.
-pub(crate) fn child() {
+#[test]
+fn child() {
     let (Ok(task), Ok(address)) = (std::env::var(TASK), std::env::var(ADDRESS)) else {
         return;
     };

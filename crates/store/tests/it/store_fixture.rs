@@ -1,6 +1,6 @@
 //! Files of earlier versions, which every later version has to open.
 //!
-//! `fixtures/version-1.db` was made by `cargo test --workspace --test store_fixture -- --ignored make`.
+//! `fixtures/version-1.db` was made by `cargo test -p taskscout-store --test it -- --ignored store_fixture::make`.
 #![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
 use std::path::{Path, PathBuf};

@@ -1,18 +1,10 @@
 //! The store in one file.
 #![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
-mod common;
-
 use std::path::Path;
 
 use taskscout_store::{Error, Query, Sqlite, Store as _, open, open_existing, testing};
 use testing::record;
-
-/// Does something only in a process that one of the tests below started.
-#[test]
-fn child() {
-    common::child();
-}
 
 fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
@@ -44,14 +36,14 @@ fn addresses_are_paths_or_of_a_known_kind() {
 fn a_claim_ends_with_its_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = text(&folder.path().join("studies.db"));
-    common::claims_end_with_their_process(&path);
+    crate::common::claims_end_with_their_process(&path);
 }
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_writer_is_killed() {
     let folder = tempfile::tempdir().unwrap();
     let path = text(&folder.path().join("studies.db"));
-    common::kill_while_appending(&path, 20);
+    crate::common::kill_while_appending(&path, 20);
 }
 
 #[test]

@@ -1,11 +1,8 @@
 //! The store in a server, on a server of the test's own.
 #![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
-#[path = "common/cluster.rs"]
-mod cluster;
-mod common;
-#[path = "common/proxy.rs"]
-mod proxy;
+use crate::common::cluster;
+use crate::common::proxy;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,12 +11,6 @@ use std::time::{Duration, Instant};
 use cluster::Cluster;
 use taskscout_store::{Error, Postgres, Query, Result, Store as _, open, open_existing, testing};
 use testing::record;
-
-/// Does something only in a process that one of the tests below started.
-#[test]
-fn child() {
-    common::child();
-}
 
 #[test]
 fn postgres_keeps_the_promises_of_every_store() {
@@ -39,8 +30,8 @@ fn postgres_keeps_the_promises_of_every_store() {
         }
     });
     testing::all(&|| open(&url)).unwrap();
-    common::claims_end_with_their_process(&url);
-    common::kill_while_appending(&url, 5);
+    crate::common::claims_end_with_their_process(&url);
+    crate::common::kill_while_appending(&url, 5);
 }
 
 #[test]

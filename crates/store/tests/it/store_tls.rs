@@ -2,8 +2,7 @@
 #![cfg(feature = "tls")]
 #![allow(clippy::unwrap_used, clippy::panic)] // a broken test set-up should be loud
 
-#[path = "common/cluster.rs"]
-mod cluster;
+use crate::common::cluster;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
