@@ -32,7 +32,7 @@ class World:
     ranges: dict[str, tuple[float, float]]
     label: Callable[[gym.Step], Any]
     noise: float
-    target_rows: int = 30
+    target_rows: int = 200
     budget: int = 200
     rounds: int = 4
     episode: int = 20
@@ -63,6 +63,11 @@ def acrobot(first: float = 1.0, second: float = 1.0, length: float = 1.0) -> Any
     """Two links with a motor between them."""
     own = {"LINK_MASS_1": first, "LINK_MASS_2": second, "LINK_LENGTH_1": length, "LINK_COM_POS_1": length / 2}
     return _with("Acrobot-v1", **own)
+
+
+def mountain_car(force: float = 0.001, gravity: float = 0.0025) -> Any:
+    """A car in a valley."""
+    return _with("MountainCar-v0", force=force, gravity=gravity)
 
 
 def hopper(gravity: float = 9.81, mass: float = 1.0, damping: float = 1.0, wind: float = 0.0) -> Any:
@@ -106,12 +111,17 @@ WORLDS = {
         partial(change, (4, 5), 0.2),
         noise=0.5,
     ),
+    "mountain-car": World(
+        mountain_car,
+        {"force": (0.0005, 0.002), "gravity": (0.001, 0.005)},
+        partial(change, (1,), 1.0),
+        noise=0.0003,
+    ),
     "hopper": World(
         hopper,
         {"gravity": (5, 15), "mass": (0.5, 2), "damping": (0.5, 3), "wind": (-20, 20)},
         partial(change, (5, 6, 7, 8, 9, 10), 0.008),
         noise=10.0,
-        target_rows=40,
         budget=300,
         episode=50,
     ),
@@ -167,5 +177,5 @@ def main(names: list[str], seeds: range, processes: int) -> None:
 if __name__ == "__main__":
     chosen = sys.argv[1] if len(sys.argv) > 1 else "all"
     count, first, workers = (int(value) for value in [*sys.argv[2:5], *("10", "0", "1")[len(sys.argv[2:5]) :]])
-    classic = ["pendulum", "cart-pole", "acrobot"]
+    classic = ["pendulum", "cart-pole", "acrobot", "mountain-car"]
     main(classic if chosen == "all" else [chosen], range(first, first + count), workers)

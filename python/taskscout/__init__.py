@@ -14,6 +14,7 @@ from . import gym
 from ._design import Design, PlannedTask, optimal_design
 from ._experiments import reproduce
 from ._figures import Figure
+from ._learn import Learnt, learn
 from ._model import Model, load_model
 from ._native import __version__
 from ._parts import Features, Perceptron, PlanContext, Representation, Strategy, TaskSpace, Trainer, TrainingData
@@ -45,6 +46,7 @@ __all__ = [
     "InputError",
     "Interval",
     "Item",
+    "Learnt",
     "Model",
     "OperationError",
     "PartialPooling",
@@ -68,6 +70,7 @@ __all__ = [
     "__version__",
     "create_study",
     "gym",
+    "learn",
     "list_studies",
     "load_model",
     "load_study",

@@ -1,14 +1,16 @@
 """Work in any executor: results come in the order of the work, whoever did it and whenever it was done.
 
 Workers only compute; one process, the coordinator, takes results. A worker that dies is replaced where that can be
-done, and its work is done again.
+done, and its work is done again. Executors are those of `concurrent.futures`, and others whose `submit` gives jobs
+with `done` and `result`, as submitit's are.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ Executors: TypeAlias = Executor | Callable[[], Executor] | None
 
 #: Seconds between looks at signals: on some systems a wait without end cannot be interrupted.
 LOOK = 0.5
+#: Seconds between looks at jobs that cannot be waited for together.
+GLANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,14 @@ class Pool:
         """Whether there is a new one in place of a broken one."""
         if self.make is None:
             return False
-        if self.executor is not None:
-            self.executor.shutdown(wait=False, cancel_futures=True)
+        self.close()
         self.executor = self.make()
         return True
+
+    def close(self) -> None:
+        """Shuts the executor down; those of clusters may have nothing to shut down."""
+        if self.executor is not None and hasattr(self.executor, "shutdown"):
+            self.executor.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager
@@ -66,8 +74,7 @@ def opened(executor: Executors) -> Iterator[Pool]:
         try:
             yield pool
         finally:
-            if pool.executor is not None:
-                pool.executor.shutdown(wait=False, cancel_futures=True)
+            pool.close()
         return
     # One that was handed over stays open for whoever made it.
     yield Pool(executor, None)  # type: ignore[arg-type]
@@ -108,7 +115,7 @@ class Work:
                     waiting.extendleft(reversed(self._finished()))
         except BaseException:
             for future, job in self.running.items():
-                if not future.cancel() and future.done() and future.exception() is None:
+                if _is_finished(future) and future.exception() is None:
                     self.came[job.id] = future.result()
             for job in left:
                 if job.id in self.came:
@@ -140,7 +147,7 @@ class Work:
         """Waits until something is finished; the jobs that are to be tried again."""
         done: set[Future[Any]] = set()
         while not done:
-            done, _ = wait(self.running, timeout=LOOK, return_when=FIRST_COMPLETED)
+            done = _done_of(self.running)
         again: list[Job] = []
         failure: Exception | None = None
         # In their order, so that the same exception surfaces where several came at once.
@@ -174,6 +181,27 @@ class Work:
         if self.tries[job.id] > self.retries:
             error.add_note(job.about)
             raise error
+
+
+def _done_of(running: Collection[Future[Any]]) -> set[Future[Any]]:
+    """What is finished, after a while if nothing is yet."""
+    if all(isinstance(future, Future) for future in running):
+        done, _ = wait(running, timeout=LOOK, return_when=FIRST_COMPLETED)
+        return done
+    done = {future for future in running if future.done()}
+    if not done:
+        time.sleep(GLANCE)
+    return done
+
+
+def _is_finished(future: Any) -> bool:
+    """Whether work came to an end; what has not begun is cancelled."""
+    if isinstance(future, Future):
+        return not future.cancel() and future.done()
+    if not future.done():
+        future.cancel()
+        return False
+    return True
 
 
 @contextmanager

@@ -73,7 +73,7 @@ def numbers(values: Any, what: str) -> npt.NDArray[np.float64]:
         return np.asarray(array, dtype=float)
     except InputError:
         raise
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{what} is not made of numbers: {error}") from None
 
 
@@ -105,8 +105,10 @@ def matrix(values: Rows, names: Sequence[str], what: str) -> Matrix:
 
 def check_finite(array: Matrix, names: Sequence[str], what: str) -> None:
     """Refuses what is not finite, with its place."""
-    # A sum is finite only if all of its terms are.
-    if np.isfinite(np.add.reduce(array, axis=None)):
+    # A sum is finite only if all of its terms are; that of large ones need not be.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(array, axis=None)
+    if np.isfinite(total):
         return
     places = np.argwhere(~np.isfinite(array))
     if len(places) == 0:

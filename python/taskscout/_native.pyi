@@ -21,6 +21,7 @@ __all__ = [
     "draw",
     "fit_pooled",
     "fit_shared",
+    "learn_logs",
     "list_studies",
     "plan_design",
     "summarise",
@@ -112,6 +113,7 @@ class ExperimentRun:
 
 def draw(kind: str, figure: str, name: str) -> str: ...
 def summarise(rows: str, settings: str) -> tuple[str, list[tuple[str, str]], str]: ...
+def learn_logs(settings: str) -> tuple[Model, str, str, str]: ...
 def list_studies(storage: str) -> str: ...
 def plan_design(
     candidates: _Array,

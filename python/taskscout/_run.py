@@ -72,6 +72,8 @@ def _job(study: Study, collect: Collect, item: Item) -> Job:
 def _tell(study: Study, item: Item, rows: Any) -> Receipt:
     """Tells what `collect` returned."""
     try:
+        if isinstance(rows, list):
+            raise InputError("collect returned a list: return a tuple (X, Y), or a frame with all columns")
         if not isinstance(rows, tuple):
             return study.tell(item, rows)
         if len(rows) not in (2, 3):

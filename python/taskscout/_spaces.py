@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ class Box:
         for name, limits in ranges.items():
             if not isinstance(limits, Sequence) or isinstance(limits, str) or len(limits) not in (2, 3):
                 raise InputError(f"the range of `{name}` is {limits!r}: give (low, high) or (low, high, unit)")
+            low, high = (as_number(limit, f"a bound of `{name}`") for limit in limits[:2])
+            if not low < high or math.isinf(high - low):
+                raise InputError(f"the range of `{name}` is {limits!r}: give a finite low end below a finite high end")
         self.ranges = ranges
 
     @contextmanager
@@ -191,7 +195,9 @@ class Column:
 def in_order(values: Mapping[str, float] | Sequence[float], names: Sequence[str] | None, what: str) -> list[float]:
     """Parameters in the order of the study's columns."""
     if not isinstance(values, Mapping):
-        return [float(value) for value in np.asarray(values, dtype=float).ravel()]
+        if isinstance(values, str) or not np.iterable(values):
+            raise InputError(f"{what} is {values!r}: give its parameters, by name or in their order")
+        return [as_number(value, f"a parameter of {what}") for value in np.ravel(values)]
     if names is None:
         raise InputError(
             f"{what} has parameters by name, but the order of the candidates' columns is not known: "
@@ -201,4 +207,12 @@ def in_order(values: Mapping[str, float] | Sequence[float], names: Sequence[str]
     missing = [name for name in names if name not in values]
     if unknown or missing:
         raise InputError(f"{what} has the parameters {listed(values)}, but tasks have {listed(names)}")
-    return [float(values[name]) for name in names]
+    return [as_number(values[name], f"`{name}` of {what}") for name in names]
+
+
+def as_number(value: Any, what: str) -> float:
+    """A single number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} is {value!r}: give a number") from None

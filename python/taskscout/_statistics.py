@@ -54,8 +54,16 @@ class Statistics:
         return self
 
     def __add__(self, other: Statistics) -> Statistics:
+        if not isinstance(other, Statistics):
+            return NotImplemented
         total = Statistics(self.inputs, self.outputs)
         return total.merge(self).merge(other)
+
+    def __radd__(self, other: int) -> Statistics:
+        # `sum` begins with 0.
+        if isinstance(other, int) and other == 0:
+            return self + Statistics(self.inputs, self.outputs)
+        return NotImplemented
 
     @property
     def count(self) -> int:

@@ -154,7 +154,12 @@ class Study:
             name, parameters = task, None
         else:
             parameters = in_order(task, self.parameters, "the task")
-        return Receipt.of(json.loads(self._native.add(name, parameters, x, y, source)))
+        try:
+            return Receipt.of(json.loads(self._native.add(name, parameters, x, y, source)))
+        except InputError as error:
+            if parameters is not None or "no task is called" not in str(error):
+                raise
+            raise InputError(f"no task is called {name!r}: give its parameters, by name or in their order") from None
 
     def add_target(self, target: str | Target) -> None:
         """Names a new target."""
@@ -271,7 +276,7 @@ class Study:
             self,
             collect,
             _count(budget, "budget"),
-            rounds,
+            _count(rounds, "rounds"),
             executor,
             max_in_flight,
             callbacks,
@@ -368,6 +373,8 @@ def create_study(
     given = (space, task_features, input_features, strategy, trainer)
     parts = [part for part in given if isinstance(part, Part)]
     trainer_name, trainer_settings = _named_trainer(trainer)
+    if isinstance(targets, str | Target):
+        raise InputError(f"targets is {targets!r}: give a list of targets")
     wanted = [target if isinstance(target, Target) else Target(target) for target in targets]
     with _space_settings(space) as tasks:
         settings = _said(

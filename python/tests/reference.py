@@ -34,6 +34,7 @@ SECTIONS = {
         "Plan", "Item", "Receipt", "Batch", "Event", "Status", "Forecast", "ForecastPoint", "Interval",
     ],
     "Models": ["load_model", "Model"],
+    "Logs": ["learn", "Learnt"],
     "Parts of your own": [
         "Features", "TaskSpace", "Strategy", "PlanContext", "Trainer", "TrainingData", "Representation", "Perceptron",
     ],
@@ -51,7 +52,7 @@ SECTIONS = {
 #: Classes that hold what others hand out, which need no example; nor do exceptions.
 RECORDS = (
     "Item", "Receipt", "Batch", "Event", "Status", "ForecastPoint", "Interval", "PlannedTask", "Comparison",
-    "PlanContext", "Representation", "torch.Learnt", "gym.Collector", "gym.Step", *SECTIONS["Exceptions"],
+    "PlanContext", "Learnt", "Representation", "torch.Learnt", "gym.Collector", "gym.Step", *SECTIONS["Exceptions"],
 )  # fmt: skip
 
 #: Classes that users make.

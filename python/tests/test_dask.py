@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from conftest import ENVIRONMENT, collect, new_study
 from test_run import SETTINGS, answer, dies_once
+from test_sweep import SETTINGS as SWEEP
+from test_sweep import dies_once as killed_once
+from test_sweep import tables
 
 import taskscout as ts
 
@@ -44,6 +47,21 @@ def test_workers_of_dask_change_nothing(client: Any) -> None:
     # A worker that dies is replaced, and its work done again.
     with client.get_executor() as pool:
         assert answer(new_study().run(dies_once, executor=pool, **SETTINGS)) == alone
+    assert Path(os.environ["TASKSCOUT_TEST_MARK"]).exists()
+
+
+def test_two_hundred_runs_are_the_same_on_one_and_two_workers(client: Any) -> None:
+    many = {**SWEEP, "seeds": 33, "strategies": ["passive", "aware"]}
+    first = next(iter(client.scheduler_info()["workers"]))
+    with client.get_executor(workers=[first]) as pool:
+        alone = ts.sweep(collect, **many, executor=pool)
+    assert len(alone.last()) == 198
+    with client.get_executor() as pool:
+        assert tables(ts.sweep(collect, **many, executor=pool)) == tables(alone)
+    # One that is killed in the middle is replaced, and its runs are done again.
+    Path(os.environ["TASKSCOUT_TEST_MARK"]).unlink(missing_ok=True)
+    with client.get_executor() as pool:
+        assert tables(ts.sweep(killed_once, **many, executor=pool)) == tables(alone)
     assert Path(os.environ["TASKSCOUT_TEST_MARK"]).exists()
 
 

@@ -74,6 +74,7 @@ def test_what_does_not_fit_is_named(study: ts.Study) -> None:
         ((x.astype(complex), y), "complex"),
         ((x.astype(str), y), "not made of numbers"),
         (([[1, 2, 3], [4, 5]], y[:2]), "not made of numbers"),
+        (([[10**400, 2, 3]], y[:1]), "not made of numbers: int too large"),
         ((x,), "no outputs are given"),
         ((frame,), "X has no column `vy`: did you mean `Vy`"),
         ((frame.drop(columns="Vy"),), "its columns are `vx`, `pwm`, `force`"),

@@ -104,3 +104,14 @@ def test_a_full_merge_with_itself_does_not_wait_for_itself() -> None:
     statistics.update(x, y)
     statistics.merge(statistics)
     assert statistics.count == 20
+
+
+def test_sums_begin_with_nothing_and_only_statistics_add_up() -> None:
+    parts = []
+    for part in range(3):
+        one = ts.Statistics(2)
+        one.update(np.random.default_rng(part).normal(size=(50, 2)), np.ones(50))
+        parts.append(one)
+    assert sum(parts) == parts[0] + parts[1] + parts[2]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        parts[0] + 3  # type: ignore[operator]

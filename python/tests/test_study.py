@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -197,7 +198,6 @@ def test_bad_settings_are_value_errors() -> None:
     assert issubclass(ts.InputError, ts.TaskscoutError)
     rows = {"inputs": ["a"], "outputs": ["b"], "targets": ["t"]}
     for settings, words in [
-        ({"space": ts.Box(wind=(5, -5))}, "the smaller one first"),
         ({"space": ts.Box(wind=(0, 1)), "strategy": "bold"}, "no strategy `bold`"),
         ({"space": ts.Box(wind=(0, 1)), "trainer": "torch"}, "no trainer `torch`"),
         ({"space": ts.Box(wind=(0, 1)), "inputs": "speed"}, "give a list of names"),
@@ -214,3 +214,32 @@ def test_bad_settings_are_value_errors() -> None:
         study.tell(7, [[1.0]], [1.0])
     with pytest.raises(ts.InputError, match="no target `today`: the targets are t"):
         study.tell_target("today", [[1.0]], [1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda study: ts.Box(wind=(5, -5)), r"range of `wind` is \(5, -5\): give a finite low end below"),
+        (lambda study: ts.Box(wind=(0, float("nan"))), "range of `wind`"),
+        (lambda study: ts.Box(wind=(0, float("inf"))), "range of `wind`"),
+        (lambda study: ts.Box(wind=("low", "high")), "a bound of `wind` is 'low': give a number"),
+        (lambda study: new_study(targets="tomorrow"), "targets is 'tomorrow': give a list"),
+        (lambda study: study.add(None, np.eye(3), np.ones(3)), "the task is None: give its parameters"),
+        (lambda study: study.add({"wind": "strong", "payload": 1}, np.eye(3), np.ones(3)), "`wind` of the task"),
+        (lambda study: study.add("calm", np.eye(3), np.ones(3)), "no task is called 'calm': give its parameters"),
+        (lambda study: study.run(collect, budget=10, rounds="3"), "rounds is '3': give a whole number"),
+        (lambda study: study.run(lambda task, n, seed: [1, 2], budget=10), r"returned a list: return a tuple \(X, Y\)"),
+    ],
+)
+def test_mistakes_are_named_as_python_has_them(study: ts.Study, call: Any, words: str) -> None:
+    with pytest.raises(ts.InputError, match=words):
+        call(study)
+    assert study.status().source_rows == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_numbers_are_no_reason_to_warn(study: ts.Study) -> None:
+    inputs = np.full((4, 3), 1e308)
+    with pytest.raises(ts.InputError, match="inf"):
+        # Their squares are not finite.
+        study.add([1.0, 1.0], inputs, np.ones(4))

@@ -46,7 +46,7 @@ impl Rows<'_> {
             };
             let rows = Samples::new(x.to_vec(), d, y.to_vec(), m)?;
             let id = Task::new(task.to_string(), vec![task as f64]);
-            data.add(&id, &features(task), Stage::WarmUp, 0, &rows)?;
+            data.add_source_rows(&id, &features(task), Stage::WarmUp, 0, &rows)?;
             start = end;
         }
         Ok(data)

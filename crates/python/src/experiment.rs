@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use taskscout::registry::Registry;
 use taskscout_lab::{
-    BuiltIn, Experiment, ExperimentOptions, LabError, LogFeatures, OpenRun, Published,
-    ScheduleName, TaskFeaturesName, TrialFailure, TrialFile, Watch, Watcher,
+    BuiltIn, Experiment, ExperimentOptions, LabError, OpenRun, Published, ScheduleName,
+    TrialFailure, TrialFile, Watch, Watcher, WorldName, WorldOptions,
 };
 use taskscout_report::plain_table;
 
@@ -18,7 +19,7 @@ use crate::threads::detached;
 
 /// What an experiment is told from Python; the same as on the command line.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 #[derive(Default)]
 struct Settings {
     experiment: String,
@@ -31,20 +32,14 @@ struct Settings {
     schedule: Option<String>,
     budget_scale: Option<f64>,
     n_target: Option<usize>,
-    matrix_seed: Option<u64>,
-    targets: Option<usize>,
-    k_star: Option<usize>,
-    data: Option<PathBuf>,
-    phi: Option<LogFeatures>,
-    target: Vec<String>,
-    task_features: Option<TaskFeaturesName>,
-    joint_targets: bool,
-    target_distribution: bool,
     quick: bool,
     out: Option<PathBuf>,
     resume: bool,
     force: bool,
     save_models: bool,
+    /// All else: options of the experiment's world.
+    #[serde(flatten)]
+    world: Map<String, Value>,
 }
 
 impl Settings {
@@ -66,7 +61,7 @@ impl Settings {
         }
     }
 
-    fn options(self) -> std::result::Result<ExperimentOptions, LabError> {
+    fn options(self, world: WorldName) -> std::result::Result<ExperimentOptions, LabError> {
         Ok(ExperimentOptions {
             seeds: self.seeds,
             seed: self.seed,
@@ -77,15 +72,7 @@ impl Settings {
             schedule: self.schedule.as_deref().map(schedule).transpose()?,
             budget_scale: self.budget_scale,
             n_target: self.n_target,
-            matrix_seed: self.matrix_seed,
-            targets: self.targets,
-            k_star: self.k_star,
-            data: self.data,
-            phi: self.phi,
-            target: self.target,
-            task_features: self.task_features,
-            joint_targets: self.joint_targets,
-            target_distribution: self.target_distribution,
+            world: world_options(world, self.world)?,
             quick: self.quick,
             out: self.out,
             resume: self.resume,
@@ -94,6 +81,29 @@ impl Settings {
             ..ExperimentOptions::default()
         })
     }
+}
+
+/// The options of a kind of world; those that others have are refused.
+fn world_options(
+    world: WorldName,
+    mut given: Map<String, Value>,
+) -> std::result::Result<WorldOptions, LabError> {
+    // What nobody has given stands there as nothing.
+    let nothing = [Value::Null, Value::Bool(false), Value::Array(Vec::new())];
+    given.retain(|_, value| !nothing.contains(value));
+    let given = Value::Object(given);
+    let read = match world {
+        WorldName::Synthetic => serde_json::from_value(given).map(WorldOptions::Synthetic),
+        WorldName::Pendulum => serde_json::from_value(given).map(WorldOptions::Pendulum),
+        WorldName::Logs => serde_json::from_value(given).map(WorldOptions::Logs),
+        WorldName::Program => serde_json::from_value(given).map(WorldOptions::Program),
+    };
+    read.map_err(|error| {
+        let about = world.about();
+        LabError::Input(format!(
+            "{error}; the experiment has the options of {about}"
+        ))
+    })
 }
 
 fn schedule(name: &str) -> std::result::Result<ScheduleName, LabError> {
@@ -137,7 +147,9 @@ impl TrialRunner {
         let runner: Result<_> = detached(py, || {
             let settings: Settings = of_json(settings)?;
             let experiment = settings.experiment().map_err(errors::of_lab)?;
-            let options = settings.options().map_err(errors::of_lab)?;
+            let options = settings
+                .options(experiment.world())
+                .map_err(errors::of_lab)?;
             let nobody: Watcher = Arc::new(());
             experiment
                 .trial_runner(&options, &Registry::new(), &nobody)
@@ -193,7 +205,9 @@ impl ExperimentRun {
         let open: Result<OpenRun> = detached(py, || {
             let settings: Settings = of_json(settings)?;
             let experiment = settings.experiment().map_err(errors::of_lab)?;
-            let options = settings.options().map_err(errors::of_lab)?;
+            let options = settings
+                .options(experiment.world())
+                .map_err(errors::of_lab)?;
             experiment
                 .open(&options, &Registry::new(), &watcher)
                 .map_err(errors::of_lab)

@@ -11,6 +11,7 @@ mod errors;
 mod estimator;
 mod experiment;
 mod figures;
+mod learn;
 mod model;
 mod parts;
 mod statistics;
@@ -30,6 +31,8 @@ mod _native {
     use crate::experiment::{ExperimentRun, TrialRunner};
     #[pymodule_export]
     use crate::figures::{draw, summarise};
+    #[pymodule_export]
+    use crate::learn::learn_logs;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
