@@ -2,7 +2,7 @@
 
 For each target, a flight and an axis: 25 rows of its first 60 % may be learnt from, its last 40 % judge. Boosted trees, a
 Gaussian process and a quadratic ridge regression are pooled over the other flights of the vehicle with the wind as an
-input, each with and without a residual that is fitted to the 25 rows.
+input, each with and without a residual that is fitted to the same 25 rows.
 
     pip install numpy scikit-learn
     taskscout simulate flights --out flights
@@ -74,8 +74,8 @@ def residual_model(name):
     return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-2, 5, 15)))
 
 
-def scikit_learn(flights, flight, axis, seeds, n):
-    """Mean squared errors of the six, in the mean over seeds."""
+def scikit_learn(flights, flight, axis, drawn):
+    """Mean squared errors of the six, in the mean over draws of the target's rows."""
     vehicle, _, _, condition = flight.split("_")
     others = [name for name in flights if name != flight and name.startswith(f"{vehicle}_")]
     parts = [(with_wind(x, wind(name.split("_")[3])), y[:, axis]) for name in others for x, y in [flights[name]]]
@@ -88,8 +88,7 @@ def scikit_learn(flights, flight, axis, seeds, n):
         expected = model.predict(test)
         losses[name] = float(np.mean((expected - y[split:, axis]) ** 2))
         corrected = []
-        for seed in seeds:
-            rows = np.sort(np.random.default_rng(seed).choice(split, n, replace=False))
+        for rows in drawn:
             left = y[rows, axis] - model.predict(with_wind(x[rows], speed))
             residual = residual_model(name).fit(x[rows], left)
             corrected.append(np.mean((expected + residual.predict(x[split:]) - y[split:, axis]) ** 2))
@@ -98,15 +97,16 @@ def scikit_learn(flights, flight, axis, seeds, n):
 
 
 def taskscout(command, folder, target, seeds, n, options):
-    """Mean squared errors of taskscout's model and of the target alone, in the mean over seeds."""
-    found = []
+    """Mean squared errors of taskscout's model and of the target alone, in the mean over seeds, and the rows that were drawn."""
+    found, drawn = [], []
     for seed in seeds:
         line = [command, "learn", folder, "--target", target, "--n-target", str(n), "--test-share", str(1 - TRAIN),
                 "--seed", str(seed), "--json", *options]
         summary = json.loads(subprocess.run(line, check=True, capture_output=True, text=True).stdout)
         output = summary["outputs"][0]
         found.append([output["held_out_rmse"] ** 2, output["target_only_rmse"] ** 2])
-    return np.mean(found, axis=0)
+        drawn.append(summary["drawn_rows"])
+    return *np.mean(found, axis=0), drawn
 
 
 def main():
@@ -124,8 +124,8 @@ def main():
     for target in asked.targets:
         flight, axis = target.rsplit("_", 1)
         seeds = range(asked.seeds)
-        six = scikit_learn(flights, flight, "xyz".index(axis), seeds, asked.rows)
-        own, alone = taskscout(asked.command, asked.folder, target, seeds, asked.rows, asked.option)
+        own, alone, drawn = taskscout(asked.command, asked.folder, target, seeds, asked.rows, asked.option)
+        six = scikit_learn(flights, flight, "xyz".index(axis), drawn)
         print(f"{target}: taskscout {own:.4g}, target alone {alone:.4g}")
         for name, loss in sorted(six.items(), key=lambda item: item[1]):
             print(f"    {name:30} {loss:.4g}  (taskscout / it: {own / loss:.2f})")
