@@ -11,6 +11,7 @@ use crate::package;
 use crate::postgres;
 use crate::python;
 use crate::steps::{Failure, Step, run};
+use crate::test_modules;
 use crate::workspace::Workspace;
 
 /// Every check a change has to pass, in order.
@@ -18,6 +19,7 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
     vec![
         Step::new("format", || format(workspace)),
         Step::new("architecture", || architecture::check(workspace.root())),
+        Step::new("test modules", || test_modules::check(workspace.root())),
         Step::new("links", || links::check(workspace.root())),
         Step::new("lints", || lints(workspace)),
         Step::new("documentation", || documentation(workspace)),

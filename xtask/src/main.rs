@@ -23,6 +23,7 @@ mod postgres;
 mod python;
 mod steps;
 mod tasks;
+mod test_modules;
 mod workspace;
 
 use std::process::ExitCode;

@@ -62,6 +62,8 @@ pub(crate) const TEST: Environment = Environment {
         "distributed",
         "gest_api",
         "libensemble",
+        "executorlib",
+        "submitit",
     ],
     variable: "TASKSCOUT_TEST_PYTHON",
     otherwise: "run `cargo test`",
