@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +21,24 @@ ROOT = Path(__file__).resolve().parents[2]
 #: For processes of the tests' own: the package that is tested, wherever it is.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(ts.__file__).resolve().parents[1])}
 INPUTS = ["vx", "vy", "pwm"]
+#: Seconds that the interpreter has to end after the last test.
+LEAVE_S = 60
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fails the run for threads that would keep the interpreter from ending."""
+    own = [thread for thread in threading.enumerate() if not thread.daemon and thread is not threading.main_thread()]
+    for thread in own:
+        thread.join(timeout=5)
+    left = [thread.name for thread in own if thread.is_alive()]
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        print(f"\nthreads that no test ended: {', '.join(left)}: shut down the executors that a test makes")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure() -> None:
+    """Ends an interpreter that cannot end by itself, with the place of every thread."""
+    faulthandler.dump_traceback_later(LEAVE_S, exit=True)
 
 
 def collect(task: dict[str, float], n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

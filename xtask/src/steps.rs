@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::process::Command;
-use std::time::Instant;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 /// Why a step failed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,17 +96,72 @@ pub(crate) fn run_all(steps: &[Step<'_>], out: &mut impl Write) -> Result<(), Fa
     Ok(())
 }
 
-/// Runs a command with its output shown, and fails unless it ends with exit code 0.
+/// How long a command may take: what takes longer has hung, since all steps together take less.
+const LIMIT: Duration = Duration::from_secs(40 * 60);
+
+/// Runs a command with its output shown, and fails unless it ends with exit code 0 within the [`LIMIT`].
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
+    run_within(command, LIMIT)
+}
+
+fn run_within(command: &mut Command, limit: Duration) -> Result<(), Failure> {
     let line = describe(command);
-    let status = command
-        .status()
+    let mut child = command
+        .spawn()
         .map_err(|error| Failure::new(format!("could not start `{line}`: {error}")))?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > limit {
+            end_with_children(&mut child);
+            return Err(Failure::new(format!(
+                "`{line}` did not end within {limit:?} and was stopped"
+            ))
+            .with_remedy(
+                "run it alone and look for a wait without end: a thread, a lock, a process",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    };
     if status.success() {
         Ok(())
     } else {
         Err(Failure::new(format!("`{line}` ended with {status}")))
     }
+}
+
+/// Ends a process and all that it started; what is gone already is as it should be.
+fn end_with_children(child: &mut Child) {
+    let mut family = vec![child.id()];
+    let table = Command::new("ps").args(["-eo", "pid=,ppid="]).output();
+    let table = table.map_or_else(
+        |_| String::new(),
+        |ps| String::from_utf8_lossy(&ps.stdout).into_owned(),
+    );
+    let pairs: Vec<(u32, u32)> = table
+        .lines()
+        .filter_map(|row| {
+            let mut numbers = row.split_whitespace().map(str::parse);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        })
+        .collect();
+    let mut next = 0;
+    while next < family.len() {
+        let parent = family[next];
+        family.extend(
+            pairs
+                .iter()
+                .filter(|pair| pair.1 == parent)
+                .map(|pair| pair.0),
+        );
+        next += 1;
+    }
+    let ids = family.iter().skip(1).map(u32::to_string);
+    let _ = Command::new("kill").arg("-KILL").args(ids).status();
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// The command as one would type it: the program without its folder, then its arguments.
@@ -176,6 +231,20 @@ mod tests {
         let mut command = Command::new("some/folder/cargo");
         command.args(["fmt", "--check"]);
         assert_eq!(describe(&command), "cargo fmt --check");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_that_does_not_end_is_stopped_with_what_it_started() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 987654 & wait"]);
+        let message = run_within(&mut command, Duration::from_millis(300))
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("did not end within 300ms"), "{message}");
+        let left = Command::new("ps").args(["-eo", "args="]).output().unwrap();
+        let left = String::from_utf8_lossy(&left.stdout).into_owned();
+        assert!(!left.lines().any(|line| line == "sleep 987654"), "{left}");
     }
 
     #[test]
