@@ -201,8 +201,8 @@ fn preparing_a_run_stays_within_the_limits() {
         "run small.toml --jobs 2 --n-target 1000000 --out out",
     );
     refused(&output, &["of memory", "1000000 target samples"]);
-    // Designs too, whose products of matrices take addresses of their own.
-    scratch.file("hot.toml", "space = { kind = \"one-hot\", size = 2000 }\n");
+    // Designs too, whose products of matrices take addresses of their own, more on machines with large caches.
+    scratch.file("hot.toml", "space = { kind = \"one-hot\", size = 3000 }\n");
     let output = scratch.limited(1_000_000, "design --space hot.toml --budget 20000");
     refused(&output, &["GB of memory", "--memory"]);
     scratch.file("hot.toml", "space = { kind = \"one-hot\", size = 20 }\n");
