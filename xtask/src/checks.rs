@@ -99,7 +99,7 @@ fn tests(workspace: &Workspace) -> Outcome {
     };
     let remark = |remarks: Vec<String>| (!remarks.is_empty()).then(|| remarks.join("; "));
     if workspace.has_subcommand("nextest") {
-        test(&["nextest", "run", "--workspace"])?;
+        test(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
         return Ok(remark(remarks));
     }
     // Not `--all-targets`: that would start the benchmarks too.
