@@ -11,6 +11,9 @@ use taskscout_server::ServeOptions;
 use crate::error::{CliError, Result};
 use taskscout_terminal::tell;
 
+/// Bytes of a file with a token.
+const LARGEST_TOKEN: u64 = 4096;
+
 /// What stands below the options.
 pub(crate) const EXAMPLES: &str = "Examples:
   taskscout serve                              the studies of studies.db, on this machine
@@ -50,7 +53,7 @@ pub(crate) struct ServeArgs {
 pub(crate) fn execute(args: &ServeArgs, registry: &Registry) -> Result<()> {
     taskscout_terminal::survive_full_files();
     let from_file = |path: &PathBuf| {
-        std::fs::read_to_string(path).map_err(|error| {
+        taskscout_io::files::read_text(path, LARGEST_TOKEN).map_err(|error| {
             CliError::Input(format!(
                 "the token cannot be read from {}: {error}",
                 path.display()

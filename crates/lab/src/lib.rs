@@ -21,13 +21,14 @@
 //!
 //! A `scenario` says what an experiment is about, where its rows come from, how it is judged and presented;
 //! `config` reads files, `prepare` checks, `trial` runs, `folder` keeps and `publish` writes tables, figures and
-//! the report. Modules use those before them in this list, never the other way round. [`learn`], [`plan`] and [`simulate`]
-//! stand apart: one model from a folder of logs, a plan of collection, and worlds on their own, outside of any experiment.
+//! the report. Modules use those before them in this list, never the other way round. [`learn`], [`plan`], [`simulate`]
+//! and [`deploy`] stand apart: one model from a folder of logs, a plan of collection, worlds on their own, and saved models at work.
 
 // Whoever watches is told instead.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod config;
+pub mod deploy;
 mod elsewhere;
 pub mod error;
 mod experiment;
@@ -63,7 +64,6 @@ pub use config::{MOST_SEEDS, Places, in_file};
 pub use elsewhere::{OpenRun, TrialFailure, TrialFile, TrialRunner};
 pub use error::{LabError, Result};
 pub use experiment::{Experiment, Finished};
-pub use log_inputs::{LogInputs, log_inputs};
 pub use names::{
     BuiltIn, LogFeatures, OracleChoice, OracleName, Published, ScheduleName, TaskFeaturesName,
     WorldName,

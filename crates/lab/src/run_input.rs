@@ -1,7 +1,6 @@
 //! What a run was made from: fingerprints of its data and programs, so that a run which goes on
 //! goes on with the same.
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -42,7 +41,7 @@ impl RunInput {
     /// A file.
     pub(crate) fn file(name: impl Into<String>, path: &Path) -> Result<Self> {
         let mut hash = Hashing(Sha256::new());
-        File::open(path)
+        taskscout_io::files::open(path)
             .and_then(|mut file| std::io::copy(&mut file, &mut hash))
             .map_err(|error| LabError::Input(format!("cannot read {}: {error}", path.display())))?;
         Ok(Self::new(name, hash.0))

@@ -17,7 +17,7 @@ use taskscout_studies::words as study_words;
 use crate::data::options::Data;
 use crate::design::options::DesignOptions;
 use crate::learn::LearnArgs;
-use crate::model::options::{ExportOptions, PredictOptions};
+use crate::model::{ExportOptions, PredictOptions};
 use crate::report::{self, ReportArgs};
 use crate::serve::{self, ServeArgs};
 use crate::simulate::options::World;

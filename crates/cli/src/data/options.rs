@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use taskscout_lab::LogOptions;
 use taskscout_lab::options::{comment, constant};
+use taskscout_logs::inspect::words;
 use taskscout_logs::join::Method;
 use taskscout_logs::split_expressions;
 
@@ -12,37 +13,10 @@ use taskscout_logs::split_expressions;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Data {
     /// Show what logs contain, and warn of data that harm learning
-    #[command(long_about = INSPECT_ABOUT, after_long_help = INSPECT_EXAMPLES)]
+    #[command(long_about = words::ABOUT, after_long_help = words::EXAMPLES)]
     #[command(after_help = "See --help for examples.")]
     Inspect(InspectOptions),
 }
-
-/// What stands above the options in the long help.
-const INSPECT_ABOUT: &str = "Show what logs contain, and warn of data that harm learning
-
-Logs of robots (PX4 ULog, ArduPilot dataflash, LeRobot) are told by what they are: without --inputs and
---outputs their series, columns, rates and units are shown, with them the rows that these expressions give.
-Other files are flight logs in the Neural-Fly CSV format, with names like
-VEHICLE_TRAJECTORY_METHOD_CONDITION.csv, where each axis of the force in each file is a task. With --inputs
-and --outputs, they are CSV, TSV or Parquet tables with these columns. A task is then a value of the column
---task, or a file.
-docs/reference/logs.md describes all.";
-
-/// What stands below the options in the long help.
-const INSPECT_EXAMPLES: &str = "Examples:
-  A folder of flights:
-
-    taskscout data inspect flights
-
-  Tables of any robot, with a task for every value of a column:
-
-    taskscout data inspect logs --inputs speed,angle --outputs torque --task surface --time t
-
-  What a log of PX4 has, and rows of it:
-
-    taskscout data inspect flight.ulg
-    taskscout data inspect flight.ulg --inputs 'vehicle_attitude.q,norm(imu.gyro)' \\
-      --outputs 'm*diff(vehicle_local_position.vz)/dt - m*g' --constant m=1.5 --constant g=9.81";
 
 /// Options of `taskscout data inspect`.
 #[derive(Debug, Clone, Args)]

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use read::{read, read_from, read_text};
+pub use read::{open, read, read_from, read_text};
 
 /// A file cannot be written.
 #[derive(Debug, thiserror::Error)]

@@ -26,6 +26,20 @@ use std::path::Path;
 /// A file that cannot be read; [`io::ErrorKind::InvalidInput`] for what is no file, and
 /// [`io::ErrorKind::FileTooLarge`] for one that is too large.
 pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
+    let file = open(path)?;
+    let bytes = file.metadata()?.len();
+    if bytes > most {
+        return Err(too_large(&format!("has {bytes} bytes"), most));
+    }
+    read_from(file, most)
+}
+
+/// Opens what has an end: a file, or a pipe that this process was given.
+///
+/// # Errors
+/// A file that cannot be opened; [`io::ErrorKind::InvalidInput`] for a device or a pipe, which is not even opened, since that may
+/// wait for ever.
+pub fn open(path: impl AsRef<Path>) -> io::Result<File> {
     let path = path.as_ref();
     let about = fs::metadata(path)?;
     if about.is_dir() {
@@ -37,10 +51,7 @@ pub fn read(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
             "it is a device or a pipe, which need not have an end",
         ));
     }
-    if about.len() > most {
-        return Err(too_large(&format!("has {} bytes", about.len()), most));
-    }
-    read_from(File::open(path)?, most)
+    File::open(path)
 }
 
 /// All that a stream gives, at most `most` bytes.

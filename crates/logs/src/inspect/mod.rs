@@ -29,6 +29,7 @@ mod raw_text;
 mod text;
 mod time;
 mod warning;
+pub mod words;
 
 use rayon::prelude::*;
 use serde::Serialize;

@@ -1,8 +1,6 @@
 //! A log read from its beginning to its end, a block at a time.
 
-use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
 
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 18;
@@ -17,17 +15,6 @@ pub(super) struct Stream<R> {
     end: usize,
     /// Bytes consumed so far.
     position: u64,
-}
-
-/// Opens a file; a device or a pipe might have no end.
-pub(super) fn open(path: &Path) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is a device or a pipe, which need not have an end",
-        ));
-    }
-    File::open(path)
 }
 
 impl<R: Read> Stream<R> {

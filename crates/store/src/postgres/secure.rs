@@ -87,6 +87,10 @@ fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
             path.display()
         ))
     };
+    // Devices and pipes need not have an end.
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(wrong("is no file"));
+    }
     let bytes = std::fs::read(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
     let certificates: std::result::Result<Vec<_>, _> =
         CertificateDer::pem_slice_iter(&bytes).collect();

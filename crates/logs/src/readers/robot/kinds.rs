@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::files::{self, LogFile};
 use super::super::lerobot::{self, DataSet};
-use super::super::{dataflash, rosbag2, stream, ulog};
+use super::super::{dataflash, rosbag2, ulog};
 use crate::error::{Error, Result};
 use crate::series::{RawRecording, Selection};
 
@@ -124,7 +124,7 @@ pub(super) fn paths(sources: &[Source]) -> Result<Vec<PathBuf>> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    stream::open(path).map_err(|source| files::unreadable(path, source))
+    taskscout_io::files::open(path).map_err(|source| files::unreadable(path, source))
 }
 
 /// The logs of a file or folder, at least one, all of one format, none of them twice.

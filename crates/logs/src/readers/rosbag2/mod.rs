@@ -8,7 +8,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::bag::Bag;
-use super::{mcap, stream};
+use super::mcap;
 use crate::error::{Error, Result};
 use crate::series::{RawRecording, Selection};
 
@@ -50,7 +50,7 @@ fn is_database(file: &Path) -> Result<bool> {
         source,
     };
     let mut start = Vec::new();
-    let opened = stream::open(file).map_err(failed)?;
+    let opened = taskscout_io::files::open(file).map_err(failed)?;
     opened.take(16).read_to_end(&mut start).map_err(failed)?;
     let told = MARKS.iter().position(|mark| start.starts_with(mark));
     let ending = file.extension().unwrap_or_default();
