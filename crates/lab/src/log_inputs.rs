@@ -13,13 +13,13 @@ use crate::error::{LabError, Result};
 
 /// Rows of inputs, with what tells them apart.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LogInputs {
+pub(crate) struct LogInputs {
     /// The values, row by row, in the order of the model.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
     /// The recording of each row, where there are several, and its time.
-    pub columns: Vec<TableColumn>,
+    pub(crate) columns: Vec<TableColumn>,
     /// What a user should know.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// The inputs of a model from a log of a robot, from a folder of them, or from a table that has the columns of such a log instead of the
@@ -27,7 +27,7 @@ pub struct LogInputs {
 ///
 /// # Errors
 /// Logs that cannot be read, or that lack what the expressions name.
-pub fn log_inputs(
+pub(crate) fn log_inputs(
     model: &SavedModel,
     path: &Path,
     comment: Option<u8>,
