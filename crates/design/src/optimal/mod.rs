@@ -34,6 +34,7 @@ mod listed;
 mod master;
 mod max_eigenvalue;
 mod newton;
+mod one_direction;
 mod problem;
 pub mod rounding;
 mod scan;

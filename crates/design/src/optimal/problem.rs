@@ -7,6 +7,7 @@ use super::drawn::solve_drawn;
 use super::frame::targets;
 use super::frank_wolfe::{self, CandidateAtom, Key, Solution};
 use super::listed::Listed;
+use super::one_direction;
 use super::searched::{Searched, embeddings};
 use super::{Criterion, Design, DesignAtom, ball};
 use crate::error::{Error, Result};
@@ -137,7 +138,7 @@ pub fn solve(candidates: &Candidates<'_>, problem: &Problem<'_>) -> Result<Desig
     let rows = problem.start.iter().filter_map(|atom| atom.row);
     let usable = |row: &usize| *row < candidates.len() && candidates.limit(*row) > 0.0;
     let known: Vec<CandidateAtom> = rows.filter(usable).map(|row| source.atom(row)).collect();
-    let solution = frank_wolfe::solve(&mut source, problem, &known)?;
+    let solution = one_direction::solve(&mut source, candidates, problem, &known)?;
     Ok(assemble(solution, problem, |key| match key {
         Key::Row(row) => (
             candidates.row(row).to_vec(),

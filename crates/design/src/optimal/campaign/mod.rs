@@ -269,7 +269,7 @@ impl<'a> Campaign<'a> {
         if !(self.budget >= 1.0 && self.budget.is_finite()) {
             return Err(Error::setting(
                 "budget",
-                format!("is {}: it must be at least 1", self.budget),
+                format!("is {}: it must be a number, and at least 1", self.budget),
             ));
         }
         if self.budget > MOST_SAMPLES {

@@ -60,6 +60,15 @@ pub(super) struct Interior {
     iterations: usize,
 }
 
+/// What certifies a shortest `ν`.
+pub(super) struct Certificate {
+    /// What no `ν` can be below.
+    pub(super) bound: f64,
+    /// The dual point that proves it, in white coordinates.
+    pub(super) dual: Vec<f64>,
+    pub(super) iterations: usize,
+}
+
 impl Sources {
     /// What a dual point proves: scaled until it is feasible, its value.
     fn bound(&self, goal: &Goal, y: &[f64]) -> f64 {
@@ -71,10 +80,11 @@ impl Sources {
         }
     }
 
-    /// `min ‖ν‖₁`: `ν`, the certified bound and the iterations.
-    pub(super) fn shortest(&self, goal: &Goal) -> Result<(Vec<f64>, f64, usize)> {
+    /// `min ‖ν‖₁`: `ν`, and what certifies it.
+    pub(super) fn shortest(&self, goal: &Goal) -> Result<(Vec<f64>, Certificate)> {
         let interior = self.interior_point(goal);
         let mut bound = self.bound(goal, &interior.y);
+        let mut dual = interior.y.clone();
         let mut best = (f64::INFINITY, Vec::new());
         let gap = |norm: f64, bound: f64| {
             if norm.is_finite() {
@@ -86,7 +96,10 @@ impl Sources {
         for pivot in PIVOTS {
             let (nu, y, residual) = self.vertex(goal, &interior, pivot)?;
             // The vertex's own dual is exact unless the vertex is degenerate.
-            bound = bound.max(self.bound(goal, &y));
+            let proven = self.bound(goal, &y);
+            if proven > bound {
+                (bound, dual) = (proven, y);
+            }
             let norm = sum_abs(&nu);
             if residual <= RESIDUAL && norm < best.0 {
                 best = (norm, nu);
@@ -97,7 +110,12 @@ impl Sources {
         }
         let gap = gap(best.0, bound);
         if gap <= GAP_ACCEPTED {
-            return Ok((best.1, bound, interior.iterations));
+            let certificate = Certificate {
+                bound,
+                dual,
+                iterations: interior.iterations,
+            };
+            return Ok((best.1, certificate));
         }
         Err(Error::numerical(
             format!("the L1 relevance, which ended with a relative gap of {gap:.1e},"),

@@ -90,6 +90,22 @@ pub fn relevance(
     Sources::new(embeddings, k)?.solve(kind, target, "the target")
 }
 
+/// The coefficients of least L1 norm, and the dual point `y` that certifies them: `|c_iᵀy| ≤ 1` up to rounding.
+pub(super) fn shortest(
+    embeddings: &[f64],
+    k: usize,
+    target: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>)> {
+    let sources = Sources::new(embeddings, k)?;
+    let goal = sources.goal(target, "the target")?;
+    let (mut nu, certificate) = sources.shortest(&goal)?;
+    nu.iter_mut().for_each(|value| *value *= goal.factor);
+    let mut dual = sources.unwhitened(&certificate.dual);
+    let most = max_abs(embeddings.chunks(k).map(|row| dot(row, &dual)));
+    dual.iter_mut().for_each(|value| *value /= most);
+    Ok((nu, dual))
+}
+
 /// Weights over tasks for several targets, each with a positive weight of its own: the mean of the
 /// targets' normalised relevances. A share `floor` of the budget is spread evenly, so that each task
 /// gets at least `floor / N`. The weights sum to one.
@@ -264,6 +280,17 @@ impl Sources {
         })
     }
 
+    /// A dual point in white coordinates in those of the embeddings: the product with an embedding stays as it is.
+    fn unwhitened(&self, dual: &[f64]) -> Vec<f64> {
+        let over: Vec<f64> = dual.iter().zip(&self.s).map(|(y, s)| y / s).collect();
+        let along = self.v.combine(&over);
+        along
+            .iter()
+            .zip(&self.scales)
+            .map(|(y, scale)| y / scale)
+            .collect()
+    }
+
     fn tasks(&self) -> usize {
         self.scaled.values.len() / self.scaled.width
     }
@@ -316,7 +343,10 @@ impl Sources {
     fn solve(&self, kind: Relevance, target: &[f64], place: &str) -> Result<RelevanceSolution> {
         let goal = self.goal(target, place)?;
         let (mut nu, bound, iterations) = match kind {
-            Relevance::L1 => self.shortest(&goal)?,
+            Relevance::L1 => {
+                let (nu, certificate) = self.shortest(&goal)?;
+                (nu, certificate.bound, certificate.iterations)
+            }
             Relevance::L2 => {
                 let mut nu = self.white.times(&goal.white);
                 let missing = minus(&goal.scaled, &self.scaled.combine(&nu));
