@@ -249,6 +249,10 @@ class Forecast:
     error_unit: str
     now: dict[str, Interval]
     """The error of each target now."""
+    under_way: dict[str, Interval]
+    """The error of each target once what is under way has come; empty where nothing is."""
+    under_way_cost: float
+    """What the items that are under way still cost; every further budget comes on top of it."""
     further: dict[str, list[ForecastPoint]]
     """The error of each target after further budgets."""
     stop: bool
@@ -276,6 +280,10 @@ class Forecast:
             spent=said["spent"],
             error_unit=said["error_unit"],
             now={target["name"]: Interval(**target["now"]) for target in targets},
+            under_way={
+                target["name"]: Interval(**target["under_way"]) for target in targets if target["under_way"] is not None
+            },
+            under_way_cost=0.0 if said["under_way"] is None else said["under_way"]["cost"],
             further={target["name"]: [point(at) for at in target["further"]] for target in targets},
             stop=said["advice"]["stop"],
             sentence=said["sentence"],
@@ -293,7 +301,7 @@ class Forecast:
         return Figure("Forecast", self.svg)
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for every target, further budget and way to spend it; budget 0 is now."""
+        """A row for every target, further budget and way to spend it; budget 0 is now, and what is under way."""
         found: list[dict[str, Any]] = []
 
         def add(target: str, budget: int, spent_on: str, error: Interval | None) -> None:
@@ -302,6 +310,7 @@ class Forecast:
 
         for target, points in self.further.items():
             add(target, 0, "nothing", self.now[target])
+            add(target, 0, "what is under way", self.under_way.get(target))
             for point in points:
                 add(target, point.budget, "design", point.design)
                 add(target, point.budget, "passive", point.passive)

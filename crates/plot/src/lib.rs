@@ -6,7 +6,7 @@
 //! ```
 //! use taskscout_plot::{LinePlot, Series, SeriesPoint, Theme, YAxis};
 //!
-//! let point = |x, y| SeriesPoint { x, y, spread: None, note: String::new() };
+//! let point = |x, y| SeriesPoint { x, y, spread: None, range: None, note: String::new() };
 //! let plot = LinePlot {
 //!     title: "Loss".into(), description: "The loss falls.".into(),
 //!     x_title: "samples".into(), y_title: "loss".into(), y_axis: YAxis::Log,
@@ -29,6 +29,6 @@ mod testing;
 
 pub use numbers::Numbers;
 pub use svg::{
-    Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, Panel, PanelBand, PanelFigure, PanelLevel,
+    Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, PAGE_STYLE, Panel, PanelBand, PanelFigure, PanelLevel,
     PanelLine, PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,
 };

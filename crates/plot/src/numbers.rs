@@ -32,9 +32,19 @@ impl Numbers {
     /// The table as CSV (RFC 4180).
     #[must_use]
     pub fn to_csv(&self) -> String {
+        self.written(&|text| text.to_owned())
+    }
+
+    /// The same with fractions to seven digits, for pages that should be short.
+    #[must_use]
+    pub fn to_short_csv(&self) -> String {
+        self.written(&seven_digits)
+    }
+
+    fn written(&self, told: &dyn Fn(&str) -> String) -> String {
         let cell = |text: &String| match text.contains([',', '"', '\n', '\r']) {
             true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.clone(),
+            false => told(text),
         };
         let line = |cells: &Vec<String>| {
             let cells: Vec<String> = cells.iter().map(cell).collect();
@@ -44,6 +54,17 @@ impl Numbers {
             .chain(&self.rows)
             .map(line)
             .collect()
+    }
+}
+
+/// A long fraction to seven digits; anything else as it is.
+fn seven_digits(cell: &str) -> String {
+    let fraction = cell.len() > 8 && cell.contains('.');
+    let value = cell.parse::<f64>().ok().filter(|_| fraction);
+    let short = value.and_then(|value| format!("{value:.6e}").parse::<f64>().ok());
+    match short.map(|value| value.to_string()) {
+        Some(short) if short.len() < cell.len() => short,
+        _ => cell.to_owned(),
     }
 }
 
@@ -69,11 +90,12 @@ impl LinePlot {
                     series.name.clone(),
                     number(point.x),
                     number(point.y),
-                    optional(point.spread),
+                    optional(point.band().map(|band| band.0)),
+                    optional(point.band().map(|band| band.1)),
                 ]
             })
         });
-        let head = ["series", &self.x_title, &self.y_title, "plus or minus"];
+        let head = ["series", &self.x_title, &self.y_title, "low", "high"];
         Numbers::new(head, lines.collect())
     }
 }
@@ -244,5 +266,17 @@ mod tests {
             ..TaskMap::default()
         };
         assert_eq!(tasks.numbers().rows, [["calm", "measured", "1", "2", "3"]]);
+    }
+
+    #[test]
+    fn short_tables_have_seven_digits() {
+        let cells = ["0.12345678901234567", "1234567890123", "wind 0.5, or more", "-2.5", "0.000000123456789"];
+        let numbers = Numbers {
+            head: vec!["a".to_owned()],
+            rows: cells.iter().map(|cell| vec![(*cell).to_owned()]).collect(),
+        };
+        let wanted = "a\n0.1234568\n1234567890123\n\"wind 0.5, or more\"\n-2.5\n0.0000001234568\n";
+        assert_eq!(numbers.to_short_csv(), wanted);
+        assert!(numbers.to_csv().contains("0.12345678901234567"));
     }
 }

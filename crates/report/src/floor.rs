@@ -51,6 +51,7 @@ pub fn with_floor(mut plot: LinePlot, floor: Option<&Floor>) -> LinePlot {
             x: left,
             y: floor.floor_loss,
             spread: None,
+            range: None,
             note: words,
         }],
         across: true,

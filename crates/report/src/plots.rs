@@ -107,6 +107,7 @@ fn series(curve: &Curve) -> Series {
             x: point.budget,
             y: value.mean,
             spread: value.sem,
+            range: None,
             note: note(curve, point.round, point.budget, value, point.n),
         })
     });

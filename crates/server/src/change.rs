@@ -9,7 +9,7 @@ use taskscout_studies::{
     AskOptions, ItemState, Numbers, Receipt, StoredStudy, Upload, WhatIf, words,
 };
 
-use crate::learnt::{Effect, Standing, usual_budget};
+use crate::learnt::{Effect, Standing};
 use crate::refusal::{Answered, Refusal};
 
 /// Letters of names and reasons that are kept.
@@ -204,7 +204,7 @@ pub(crate) fn preview_rows(
     rows: &RowsFor,
     upload: Upload,
 ) -> Answered<RowsPreview> {
-    let budget = usual_budget(&study);
+    let budget = study.usual_batch();
     let before = Standing::of(&mut study, budget)?;
     let receipts = rows.tell(&mut study, &upload)?;
     let remark = |receipt: &Receipt| {
@@ -235,7 +235,7 @@ impl Change {
 
     /// What would follow, with nothing stored.
     pub(crate) fn preview(&self, mut study: StoredStudy) -> Answered<Effect> {
-        let budget = usual_budget(&study);
+        let budget = study.usual_batch();
         let before = Standing::of(&mut study, budget)?;
         self.apply(&mut study)?;
         let after = Standing::of(&mut study, budget)?;

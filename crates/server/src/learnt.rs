@@ -6,9 +6,6 @@ use serde::Serialize;
 use taskscout::study::ForecastRequest;
 use taskscout_studies::{Answer, Outlook, PastError, StoredStudy, Supposed, TargetPlace, WhatIf};
 
-/// The budget of the next plan where there has been none.
-const FIRST_BUDGET: usize = 60;
-
 /// What a study has learnt up to an entry of its log.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Learnt {
@@ -63,21 +60,6 @@ pub(crate) struct Effect {
     pub(crate) after: Standing,
 }
 
-/// The budget that the next plan is shown for: that of the last one.
-pub(crate) fn usual_budget(study: &StoredStudy) -> usize {
-    let items = study.items();
-    let last = items.iter().map(|item| item.round).max();
-    let cost: f64 = items
-        .iter()
-        .filter(|item| Some(item.round) == last)
-        .map(|item| item.cost)
-        .sum();
-    match cost {
-        cost if cost >= 1.0 => cost.ceil() as usize,
-        _ => FIRST_BUDGET,
-    }
-}
-
 fn split<T, E: std::fmt::Display>(result: Result<T, E>) -> (Option<T>, Option<String>) {
     match result {
         Ok(value) => (Some(value), None),
@@ -95,7 +77,7 @@ impl Learnt {
         let began = Instant::now();
         let status = study.status()?;
         let (outlook, no_forecast) = split(outlook(study));
-        let (next, no_plan) = split(study.what_if(&WhatIf::budget(usual_budget(study))));
+        let (next, no_plan) = split(study.what_if(&WhatIf::budget(study.usual_batch())));
         let models = status.targets.iter().map(|target| {
             let (ways, no_model) = split(study.choice(Some(&target.name)));
             Model {

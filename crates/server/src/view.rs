@@ -8,7 +8,7 @@ use taskscout_studies::{
     Batch, Column, ItemState, ItemStatus, Line, PastPoint, Status, StoredStudy,
 };
 
-use crate::learnt::{Learnt, usual_budget};
+use crate::learnt::Learnt;
 
 /// Lines of the history that are shown.
 const LINES: usize = 200;
@@ -116,7 +116,7 @@ impl Facts {
             batches: newest(study.batches(), BATCHES),
             batch_count: study.batches().len(),
             history: newest(study.history(), LINES),
-            budget: usual_budget(study),
+            budget: study.usual_batch(),
             status,
         })
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use taskscout::forecast::Interval;
 use taskscout::study::{
     Advice, Forecast, ForecastPoint, ForecastRequest, SpendOn, Study, TargetForecast, TargetRows,
+    UnderWay,
 };
 use taskscout_io::tables::short;
 use taskscout_lab::plan::aligned;
@@ -19,6 +20,8 @@ pub struct Outlook {
     pub unit: String,
     /// What was spent so far.
     pub spent: f64,
+    /// What was asked for and has not come yet; further budgets come on top of it.
+    pub under_way: Option<UnderWay>,
     /// What errors are measured in: the unit of the only output, or standard deviations of the outputs.
     pub error_unit: String,
     /// Whether rows of the targets can be had, and what they cost.
@@ -38,14 +41,24 @@ pub struct TargetOutlook {
     pub name: String,
     /// The error now.
     pub now: Interval,
+    /// The error once what is under way has come; none where nothing is.
+    pub under_way: Option<Interval>,
     /// The error after further budgets.
     pub further: Vec<OutlookPoint>,
+}
+
+impl TargetOutlook {
+    /// The error before a further batch: that of now, or once what is under way has come.
+    #[must_use]
+    pub fn before(&self) -> &Interval {
+        self.under_way.as_ref().unwrap_or(&self.now)
+    }
 }
 
 /// The errors that a further budget leads to, by how it is spent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OutlookPoint {
-    /// The budget beyond what has been spent.
+    /// The budget beyond what has been spent and what is under way.
     pub budget: usize,
     /// On the tasks that the study would ask for.
     pub design: Interval,
@@ -75,6 +88,7 @@ impl StoredStudy {
         let (factor, error_unit) = self.error_unit();
         let outlook = Outlook {
             spent: self.study().spent(),
+            under_way: forecast.under_way,
             unit: self.definition().budget_unit().to_owned(),
             error_unit,
             target_rows: request.target_rows,
@@ -123,6 +137,7 @@ fn of_target(target: &TargetForecast, factor: f64) -> TargetOutlook {
     TargetOutlook {
         name: target.name.clone(),
         now: error(&target.now),
+        under_way: target.under_way.as_ref().map(error),
         further: designed
             .map(|point| OutlookPoint {
                 budget: point.budget,
@@ -161,18 +176,46 @@ impl Outlook {
         };
         let planned_gain = 1.0 - next.by_design / next.now;
         let verdict = if forecast.advice.stop {
-            "stop here"
+            match self.under_way {
+                Some(_) => "stop after what is under way",
+                None => "stop here",
+            }
         } else if !otherwise.is_empty() && planned_gain < forecast.advice.least_gain {
             "go on if they can be had, and else stop here"
         } else {
             "go on"
         };
+        let (first, then) = (self.said_of_under_way(), error(next.then));
+        let after = match first.is_empty() {
+            true => "",
+            false => " after it,",
+        };
         format!(
-            "another {} {unit} spent {}{price} is expected to lower the error from {} to {} {error_unit}{otherwise}: {verdict}",
+            "{first}another {} {unit}{after} spent {}{price} is expected to lower the error from {} to {then} {error_unit}{otherwise}: {verdict}",
             next.budget,
             next.spend_on,
             error(next.now),
-            error(next.then)
+        )
+    }
+
+    /// What the open items are expected to bring, with their own cost; nothing where there are none.
+    fn said_of_under_way(&self) -> String {
+        let first = self.targets.first();
+        let of_first = first.and_then(|target| Some((target, target.under_way?)));
+        let (Some(open), Some((target, then))) = (self.under_way, of_first) else {
+            return String::new();
+        };
+        let on = match self.targets.len() {
+            1 => String::new(),
+            _ => format!(" on {}", target.name),
+        };
+        format!(
+            "what is under way ({} {}) is expected to lower the error{on} from {} to {} {}; ",
+            short(open.cost),
+            self.unit,
+            digits(target.now.mean),
+            digits(then.mean),
+            self.error_unit
         )
     }
 
@@ -191,6 +234,15 @@ impl Outlook {
                 range(&target.now),
                 self.error_unit
             ));
+            if let (Some(open), Some(then)) = (self.under_way, &target.under_way) {
+                text.push_str(&format!(
+                    "once what is under way has come ({} {}): {} {}; what follows is beyond that\n",
+                    short(open.cost),
+                    self.unit,
+                    range(then),
+                    self.error_unit
+                ));
+            }
             let head = ["more", "", "as planned", "all tasks alike"];
             let mut lines = vec![head.map(str::to_owned).to_vec()];
             lines[0].extend(match self.target_rows {
@@ -228,26 +280,26 @@ impl Outlook {
     }
 
     fn figure(&self, target: &TargetOutlook) -> LinePlot {
-        let point = |budget: usize, interval: &Interval| SeriesPoint {
-            x: self.spent + budget as f64,
+        let open = self.under_way.map_or(0.0, |open| open.cost);
+        let point = |more: f64, what: &str, interval: &Interval| SeriesPoint {
+            x: self.spent + more,
             y: interval.mean,
-            spread: Some((interval.high - interval.low) / 2.0),
-            note: format!(
-                "{budget} more {}: {} {}",
-                self.unit,
-                digits(interval.mean),
-                self.error_unit
-            ),
+            spread: None,
+            range: Some((interval.low, interval.high)),
+            note: format!("{what}: {} {}", digits(interval.mean), self.error_unit),
         };
+        let now = point(0.0, "now", &target.now);
+        let come = target.under_way.as_ref();
+        let come = come.map(|then| point(open, "once what is under way has come", then));
         let series = |name: &str, of: &dyn Fn(&OutlookPoint) -> Option<Interval>| {
-            let later = target.further.iter();
-            let later = later.filter_map(|at| of(at).map(|interval| point(at.budget, &interval)));
-            let points: Vec<SeriesPoint> = std::iter::once(point(0, &target.now))
-                .chain(later)
-                .collect();
+            let later = target.further.iter().filter_map(|at| {
+                let what = format!("{} more {}", at.budget, self.unit);
+                Some(point(open + at.budget as f64, &what, &of(at)?))
+            });
+            let before = std::iter::once(now.clone()).chain(come.clone());
             Series {
                 name: name.to_owned(),
-                points,
+                points: before.chain(later).collect(),
                 across: false,
             }
         };
@@ -311,6 +363,7 @@ mod tests {
             &TargetForecast {
                 name: "tomorrow".into(),
                 now: interval(4.0),
+                under_way: Some(interval(2.25)),
                 by_design: points([1.0, 0.25]),
                 passive: points([2.25, 1.0]),
                 target_rows: Vec::new(),
@@ -321,6 +374,7 @@ mod tests {
         let means: Vec<f64> = target.further.iter().map(|at| at.design.mean).collect();
         assert_eq!(means, [3.0, 1.5]);
         assert!((target.now.mean - 6.0).abs() < 1e-12);
+        assert!((target.before().mean - 4.5).abs() < 1e-12);
         assert!((target.further[0].passive.mean - 4.5).abs() < 1e-12);
         assert_eq!(target.further[0].target_rows, None);
     }
@@ -336,6 +390,7 @@ mod tests {
             };
             let forecast = Forecast {
                 targets: Vec::new(),
+                under_way: None,
                 next_batch: NextBatch {
                     budget: 60,
                     spend_on: SpendOn::TargetRows,
@@ -349,6 +404,7 @@ mod tests {
             let outlook = Outlook {
                 unit: "minutes".into(),
                 spent: 0.0,
+                under_way: None,
                 error_unit: "N".into(),
                 target_rows,
                 targets: Vec::new(),

@@ -9,6 +9,9 @@ use crate::error::{Error, Result, of_store};
 use crate::state::{Batch, RowsOf};
 use crate::stored::StoredStudy;
 
+/// The budget of the first batch, where nobody says another.
+const FIRST_BATCH: usize = 60;
+
 /// A study in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StudyHead {
@@ -168,12 +171,27 @@ impl StoredStudy {
         }
     }
 
-    /// Budgets to look ahead to where nobody says: half of what was spent so far, as much, and twice as much.
+    /// The budget of a batch where nobody says: what the last plan costs, or 60 before the first.
+    #[must_use]
+    pub fn usual_batch(&self) -> usize {
+        let items = self.items();
+        let last = items.iter().map(|item| item.round).max();
+        let of_last = items.iter().filter(|item| Some(item.round) == last);
+        let cost: f64 = of_last.map(|item| item.cost).sum();
+        match cost {
+            cost if cost >= 1.0 => cost.ceil() as usize,
+            _ => FIRST_BATCH,
+        }
+    }
+
+    /// Budgets to look ahead to where nobody says: [a batch](Self::usual_batch) as the last one, half of what was spent
+    /// so far, as much, and twice as much.
     #[must_use]
     pub fn usual_budgets(&self) -> Vec<usize> {
-        let spent = self.study().spent().max(40.0);
-        [0.25, 0.5, 1.0, 2.0]
-            .map(|part| (part * spent).round() as usize)
-            .to_vec()
+        let batch = self.usual_batch();
+        let spent = self.study().spent().max(2.0 * batch as f64);
+        let later = [0.5, 1.0, 2.0].map(|part| (part * spent).round() as usize);
+        let later = later.into_iter().filter(|budget| *budget > batch);
+        std::iter::once(batch).chain(later).collect()
     }
 }

@@ -346,19 +346,35 @@ fn expected(outlook: &Outlook) -> Markup {
                 &format!("9 of 10 cases: {} to {}", digits(now.low), digits(now.high)),
             ))
         }
+        @if let (Some(open), Some((target, _))) = (outlook.under_way, next) {
+            @let then = target.before().mean;
+            @let detail = format!("of the error, for {} {}", short(open.cost), outlook.unit);
+            (number("Open items", &fall(target.now.mean, then), &detail))
+        }
         @if let Some((target, point)) = next {
-            @let fall = |error: f64| 100.0 * (1.0 - error / target.now.mean).max(0.0);
+            @let before = target.before().mean;
             @let rows = point.target_rows.as_ref().map_or(String::new(), |rows| {
-                format!("; on rows of {} −{:.0} %", target.name, fall(rows.mean))
+                format!("; on rows of {}: {}", target.name, fall(before, rows.mean))
             });
             @let gain = match outlook.advice.stop {
                 true => "stop".to_owned(),
-                false if fall(point.design.mean) < 0.5 => "no gain".to_owned(),
-                false => format!("−{:.0} %", fall(point.design.mean)),
+                false => fall(before, point.design.mean),
+            };
+            @let name = match outlook.under_way {
+                Some(_) => "Another batch after that, as planned",
+                None => "Next batch, as planned",
             };
             @let detail = format!("of the error, for {} {}{rows}", point.budget, outlook.unit);
-            (number("Next batch, as planned", &gain, &detail))
+            (number(name, &gain, &detail))
         }
+    }
+}
+
+/// By how much an error falls.
+fn fall(before: f64, then: f64) -> String {
+    match 100.0 * (1.0 - then / before) {
+        percent if percent < 0.5 => "no gain".to_owned(),
+        percent => format!("−{percent:.0} %"),
     }
 }
 
@@ -381,7 +397,7 @@ fn forecast(outlook: std::result::Result<&Outlook, &crate::Error>) -> Markup {
             @let name = forecast_name(index);
             figure {
                 div.wide { (PreEscaped(figure.to_svg(Theme::Page, &name))) }
-                div.narrow { (PreEscaped(narrow(figure).to_svg(Theme::Page, &format!("{name}-narrow")))) }
+                div.narrow { (PreEscaped(narrow(figure).to_svg(Theme::Phone, &format!("{name}-narrow")))) }
                 figcaption { (sentence) ". Bands hold the truth in 9 of 10 cases." }
             }
         }
@@ -406,22 +422,27 @@ fn narrow(figure: taskscout_plot::LinePlot) -> taskscout_plot::LinePlot {
 fn numbers(outlook: &Outlook) -> Numbers {
     let mut rows = Vec::new();
     for target in &outlook.targets {
-        let mut line = |budget: usize, way: &str, interval: &Interval| {
+        let open = outlook.under_way.map_or(0.0, |open| open.cost);
+        let mut line = |more: f64, way: &str, interval: &Interval| {
             rows.push(vec![
                 target.name.clone(),
-                budget.to_string(),
+                short(more),
                 way.to_owned(),
                 interval.mean.to_string(),
                 interval.low.to_string(),
                 interval.high.to_string(),
             ]);
         };
-        line(0, "now", &target.now);
+        line(0.0, "now", &target.now);
+        if let Some(interval) = &target.under_way {
+            line(open, "what is under way", interval);
+        }
         for point in &target.further {
-            line(point.budget, "as planned", &point.design);
-            line(point.budget, "all tasks alike", &point.passive);
+            let more = open + point.budget as f64;
+            line(more, "as planned", &point.design);
+            line(more, "all tasks alike", &point.passive);
             if let Some(interval) = &point.target_rows {
-                line(point.budget, "target rows", interval);
+                line(more, "target rows", interval);
             }
         }
     }

@@ -76,6 +76,8 @@ pub struct SupposedError {
     pub target: String,
     /// Now.
     pub now: Interval,
+    /// Once what is under way has come; none where nothing is.
+    pub under_way: Option<Interval>,
     /// With the budget spent as planned.
     pub then: Interval,
     /// With the budget spent on all tasks alike.
@@ -160,7 +162,7 @@ impl StoredStudy {
                 "{budget} {unit} on {} would lower the expected error on {} from {} to {} {error_unit}",
                 crate::count::counted(items.len(), "task"),
                 first.target,
-                digits(first.now.mean),
+                digits(first.under_way.unwrap_or(first.now).mean),
                 digits(first.then.mean)
             ),
             None => format!(
@@ -187,6 +189,7 @@ fn error_of(target: &crate::TargetOutlook) -> Option<SupposedError> {
     Some(SupposedError {
         target: target.name.clone(),
         now: target.now,
+        under_way: target.under_way,
         then: after.design,
         passive: after.passive,
     })

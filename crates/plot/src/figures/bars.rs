@@ -215,7 +215,10 @@ mod tests {
         let svg = late.to_svg(Theme::Page, "b");
         assert!(svg.contains(">other</text>") && !svg.contains("unused"));
         let first = with(vec![bar("a", 1.0, None, "same")]).to_svg(Theme::Page, "b");
-        let colour = |svg: &str| svg.split("fill=\"var(--ts-c").nth(1).unwrap()[..1].to_owned();
+        let colour = |svg: &str| {
+            let bar = svg.split("<rect").find(|part| part.contains("<title>"));
+            bar.unwrap().split("class=\"f").nth(1).unwrap()[..1].to_owned()
+        };
         assert_ne!(colour(&svg), colour(&first));
         let many = (0..30).map(|i| bar("n", 1.0, None, &format!("g{i}")));
         assert_balanced(&bars(many.collect()).to_svg(Theme::Page, "b"));

@@ -21,7 +21,7 @@ const GROUPS: f64 = 130.0;
 /// The largest cell.
 const CELL: f64 = 40.0;
 /// Maps up to this size tell every cell when hovered over; larger ones would be large files.
-const TOLD: usize = 60;
+const TOLD: usize = 32;
 /// Least distance between names.
 const APART: f64 = 10.0;
 /// Room for the key.
@@ -82,9 +82,15 @@ impl Look {
             Self::Hatched => Some(format!("{kind}=\"url(#{}-hatch)\"", escape(id))),
             Self::Inked { step: 0, .. } => None,
             Self::Inked { positive, step } => {
-                let ink = Paint::Series(if positive { 1 } else { 2 }).attribute(theme);
+                let paint = Paint::Series(if positive { 1 } else { 2 });
+                let ink = match theme {
+                    Theme::Standalone => format!("{kind}=\"{}\"", paint.attribute(theme)),
+                    Theme::Page | Theme::Phone => {
+                        format!("class=\"{}{}\"", &kind[..1], paint.letter())
+                    }
+                };
                 let strength = f64::from(step) / steps;
-                Some(format!("{kind}=\"{ink}\" {kind}-opacity=\"{strength}\""))
+                Some(format!("{ink} {kind}-opacity=\"{strength}\""))
             }
         }
     }
@@ -193,7 +199,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn cells(&self, canvas: &mut Canvas) {
-        if self.n <= TOLD {
+        if self.n <= TOLD && canvas.theme != Theme::Phone {
             self.told_cells(canvas);
         } else {
             self.runs(canvas);

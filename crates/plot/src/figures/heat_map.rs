@@ -145,8 +145,8 @@ mod tests {
         assert_balanced(&svg);
         assert_eq!(svg.matches("<title>task ").count(), 16 + 8);
         assert!(svg.contains("<title>task 1, task 2: −0.250</title>"));
-        assert!(svg.contains("fill=\"var(--ts-c1, #0072b2)\" fill-opacity=\"1\""));
-        assert!(svg.contains("fill=\"var(--ts-c2, #d55e00)\" fill-opacity=\"0.25\""));
+        assert!(svg.contains("class=\"f1\" fill-opacity=\"1\""));
+        assert!(svg.contains("class=\"f2\" fill-opacity=\"0.25\""));
         assert!(!svg.contains("-hatch"));
     }
 
@@ -199,10 +199,10 @@ mod tests {
         assert!((40..=120).contains(&labels), "{labels}");
         let busy = map(200, mixed).to_svg(Theme::Page, "h");
         assert!(busy.len() < 400_000, "{}", busy.len());
-        let sixty = map(60, mixed).to_svg(Theme::Page, "h");
-        assert_eq!(sixty.matches("</title></path>").count(), 3600);
+        let told = map(32, mixed).to_svg(Theme::Page, "h");
+        assert_eq!(told.matches("</title></path>").count(), 1024);
         assert!(
-            !map(61, mixed)
+            !map(33, mixed)
                 .to_svg(Theme::Page, "h")
                 .contains("task 1, task 2:")
         );

@@ -3,6 +3,8 @@
 use std::f64::consts::PI;
 
 use super::Theme;
+use super::frame::TEXT;
+use super::look::{look, place, point};
 use super::palette::{Marker, Paint, Style};
 use crate::format::escape;
 
@@ -128,27 +130,32 @@ impl Canvas {
     }
 
     fn turned_text(&mut self, x: f64, y: f64, text: Text<'_>, transform: &str, note: &str) {
-        let title = noted(note);
-        let anchor = match text.anchor {
-            Anchor::Start => "",
-            Anchor::Middle => " text-anchor=\"middle\"",
-            Anchor::End => " text-anchor=\"end\"",
+        let (x, y, title) = (place(x), place(y), self.noted(note));
+        let style = match self.theme {
+            Theme::Page | Theme::Phone => text_classes(text),
+            Theme::Standalone => text_attributes(text, self.theme),
         };
-        let weight = if text.bold {
-            " font-weight=\"600\""
-        } else {
-            ""
-        };
-        // The halo keeps lines from running through letters.
         self.raw(&format!(
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\"{anchor}{weight} fill=\"{}\" \
-             stroke=\"{}\" stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"\
-             {transform}>{title}{}</text>",
-            text.size,
-            text.paint.attribute(self.theme),
-            Paint::Surface.attribute(self.theme),
+            "<text x=\"{x}\" y=\"{y}\"{style}{transform}>{title}{}</text>",
             escape(text.content)
         ));
+    }
+
+    /// What is shown when hovering over something; nothing for no words, and where nobody hovers.
+    fn noted(&self, note: &str) -> String {
+        match (note, self.theme) {
+            ("", _) | (_, Theme::Phone) => String::new(),
+            (note, _) => format!("<title>{}</title>", escape(note)),
+        }
+    }
+
+    /// An element with a note.
+    fn shape(&mut self, name: &str, attributes: &str, note: &str) {
+        let end = match self.noted(note).as_str() {
+            "" => "/>".to_owned(),
+            title => format!(">{title}</{name}>"),
+        };
+        self.raw(&format!("<{name} {attributes}{end}"));
     }
 
     pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
@@ -165,110 +172,85 @@ impl Canvas {
             "" => String::new(),
             dash => format!(" stroke-dasharray=\"{dash}\""),
         };
-        let faint = if stroke.faint {
-            " stroke-opacity=\"0.4\""
-        } else {
-            ""
+        let faint = match stroke.faint {
+            true => " stroke-opacity=\"0.4\"",
+            false => "",
         };
-        let end = match note {
-            "" => "/>".to_owned(),
-            note => format!("><title>{}</title></polyline>", escape(note)),
+        let joined = match self.theme {
+            Theme::Standalone => " stroke-linejoin=\"round\"",
+            Theme::Page | Theme::Phone => "",
         };
-        self.raw(&format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{dash}{faint} \
-             stroke-linejoin=\"round\"{end}",
+        let attributes = format!(
+            "points=\"{}\" {}{}{dash}{faint}{joined}",
             coordinates(points),
-            stroke.paint.attribute(self.theme),
-            stroke.width
-        ));
+            look(self.theme, None, Some(stroke.paint)),
+            width(stroke.width)
+        );
+        self.shape("polyline", &attributes, note);
     }
 
     /// A shaded area.
     pub(crate) fn band(&mut self, outline: &[(f64, f64)], paint: Paint) {
+        let look = look(self.theme, Some(paint), None);
+        let points = coordinates(outline);
         self.raw(&format!(
-            "<polygon points=\"{}\" fill=\"{}\" fill-opacity=\"0.15\" stroke=\"none\"/>",
-            coordinates(outline),
-            paint.attribute(self.theme)
+            "<polygon points=\"{points}\" {look} fill-opacity=\"0.15\"/>"
         ));
     }
 
     /// A filled rectangle, with a note for those who hover over it.
     pub(crate) fn rect(
         &mut self,
-        (x, y): (f64, f64),
-        (width, height): (f64, f64),
+        at: (f64, f64),
+        size: (f64, f64),
         paint: Paint,
         note: &str,
     ) {
-        self.raw(&format!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             fill=\"{}\"><title>{}</title></rect>",
-            paint.attribute(self.theme),
-            escape(note)
-        ));
+        let look = look(self.theme, Some(paint), None);
+        self.shape("rect", &format!("{} {look}", corner(at, size)), note);
     }
 
     /// The edge of a rectangle.
-    pub(crate) fn outline(
-        &mut self,
-        (x, y): (f64, f64),
-        (width, height): (f64, f64),
-        paint: Paint,
-    ) {
-        self.raw(&format!(
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             fill=\"none\" stroke=\"{}\"/>",
-            paint.attribute(self.theme)
-        ));
+    pub(crate) fn outline(&mut self, at: (f64, f64), size: (f64, f64), paint: Paint) {
+        let look = look(self.theme, None, Some(paint));
+        self.shape("rect", &format!("{} {look}", corner(at, size)), "");
     }
 
     /// A point of a series, with a note for those who hover over it.
     pub(crate) fn marker(&mut self, (x, y): (f64, f64), style: Style, note: &str) {
-        let colour = Paint::Series(style.colour).attribute(self.theme);
-        let surface = Paint::Surface.attribute(self.theme);
-        let open = matches!(style.marker, Marker::Cross | Marker::Plus);
-        let (fill, edge, width) = match (open, style.hollow) {
-            (true, _) => ("none".to_owned(), colour, 2.0),
-            (false, true) => (surface, colour, 1.8),
-            (false, false) => (colour, surface, 1.2),
-        };
-        let paint = format!("fill=\"{fill}\" stroke=\"{edge}\" stroke-width=\"{width}\"");
-        let title = noted(note);
-        self.raw(&shape(style.marker, x, y, &paint, &title));
+        let closed = !matches!(style.marker, Marker::Cross | Marker::Plus);
+        let paint = point(self.theme, style, closed);
+        let (name, form) = form(style.marker, x, y);
+        self.shape(name, &format!("{form} {paint}"), note);
     }
 
     /// A cross in the colour of text, with a note.
     pub(crate) fn cross(&mut self, (x, y): (f64, f64), note: &str) {
-        let paint = Paint::Ink.attribute(self.theme);
-        self.raw(&format!(
-            "<path d=\"M{:.1} {y:.1}h14m-7 -7v14\" fill=\"none\" stroke=\"{paint}\" \
-             stroke-width=\"1.4\"><title>{}</title></path>",
-            x - 7.0,
-            escape(note)
-        ));
+        let attributes = format!(
+            "d=\"M{} {}h14m-7 -7v14\" {} stroke-width=\"1.4\"",
+            place(x - 7.0),
+            place(y),
+            look(self.theme, None, Some(Paint::Ink))
+        );
+        self.shape("path", &attributes, note);
     }
 
     /// A filled circle, with a note for those who hover over it.
     pub(crate) fn dot(&mut self, at: (f64, f64), radius: f64, paint: Paint, note: &str) {
-        let look = format!(
-            "fill=\"{}\" fill-opacity=\"0.75\"",
-            paint.attribute(self.theme)
-        );
+        let look = look(self.theme, Some(paint), None) + " fill-opacity=\"0.75\"";
         self.round(at, radius, &look, note);
     }
 
     /// The edge of a circle, likewise.
     pub(crate) fn circle(&mut self, at: (f64, f64), radius: f64, stroke: Stroke<'_>, note: &str) {
-        let (paint, width) = (stroke.paint.attribute(self.theme), stroke.width);
-        let look = format!("fill=\"none\" stroke=\"{paint}\" stroke-width=\"{width}\"");
+        let look = look(self.theme, None, Some(stroke.paint)) + &width(stroke.width);
         self.round(at, radius, &look, note);
     }
 
     fn round(&mut self, (x, y): (f64, f64), radius: f64, look: &str, note: &str) {
-        let title = noted(note);
-        self.raw(&format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" {look}>{title}</circle>"
-        ));
+        let (x, y, radius) = (place(x), place(y), place(radius));
+        let attributes = format!("cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" {look}");
+        self.shape("circle", &attributes, note);
     }
 
     /// A star with five points, with a note.
@@ -277,49 +259,102 @@ impl Canvas {
             .iter()
             .map(|(dx, dy)| (x + radius / 1.5 * dx, y + radius / 1.5 * dy))
             .collect();
-        self.raw(&format!(
-            "<polygon points=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.2\">{}</polygon>",
+        let attributes = format!(
+            "points=\"{}\" {} stroke-width=\"1.2\"",
             coordinates(&corners),
-            paint.attribute(self.theme),
-            Paint::Surface.attribute(self.theme),
-            noted(note)
-        ));
+            look(self.theme, Some(paint), Some(Paint::Surface))
+        );
+        self.shape("polygon", &attributes, note);
     }
 
     /// A ring where a curve reaches the reference.
-    pub(crate) fn ring(&mut self, (x, y): (f64, f64), paint: Paint, note: &str) {
-        self.raw(&format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5.5\" fill=\"{}\" stroke=\"{}\" \
-             stroke-width=\"2.2\"><title>{}</title></circle>",
-            Paint::Surface.attribute(self.theme),
-            paint.attribute(self.theme),
-            escape(note)
-        ));
+    pub(crate) fn ring(&mut self, at: (f64, f64), paint: Paint, note: &str) {
+        let look = look(self.theme, Some(Paint::Surface), Some(paint));
+        self.round(at, 5.5, &format!("{look} stroke-width=\"2.2\""), note);
     }
 }
 
-fn shape(marker: Marker, x: f64, y: f64, paint: &str, title: &str) -> String {
+/// The look of a text on a page.
+fn text_classes(text: Text<'_>) -> String {
+    let paint = match text.paint {
+        Paint::Ink => None,
+        paint => Some(format!("f{}", paint.letter())),
+    };
+    let anchor = match text.anchor {
+        Anchor::Start => None,
+        Anchor::Middle => Some("c".to_owned()),
+        Anchor::End => Some("e".to_owned()),
+    };
+    let bold = text.bold.then(|| "b".to_owned());
+    let classes: Vec<String> = [paint, anchor, bold].into_iter().flatten().collect();
+    let class = match classes.is_empty() {
+        true => String::new(),
+        false => format!(" class=\"{}\"", classes.join(" ")),
+    };
+    match text.size.to_bits() == TEXT.to_bits() {
+        true => class,
+        false => format!(" font-size=\"{}\"{class}", text.size),
+    }
+}
+
+/// The look of a text in a file of its own. The halo keeps lines from running through letters.
+fn text_attributes(text: Text<'_>, theme: Theme) -> String {
+    let anchor = match text.anchor {
+        Anchor::Start => "",
+        Anchor::Middle => " text-anchor=\"middle\"",
+        Anchor::End => " text-anchor=\"end\"",
+    };
+    let weight = match text.bold {
+        true => " font-weight=\"600\"",
+        false => "",
+    };
+    format!(
+        " font-size=\"{}\"{anchor}{weight} {} stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"",
+        text.size,
+        look(theme, Some(text.paint), Some(Paint::Surface))
+    )
+}
+
+/// How wide a line is; lines are 1 wide where nothing is said.
+fn width(width: f64) -> String {
+    match width.to_bits() == 1.0_f64.to_bits() {
+        true => String::new(),
+        false => format!(" stroke-width=\"{width}\""),
+    }
+}
+
+/// Where a rectangle lies, and how large it is.
+fn corner((x, y): (f64, f64), (width, height): (f64, f64)) -> String {
+    let [x, y, width, height] = [x, y, width, height].map(place);
+    format!("x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"")
+}
+
+/// The element of a point and its form.
+fn form(marker: Marker, x: f64, y: f64) -> (&'static str, String) {
     let r = 4.2;
     let polygon = |corners: &[(f64, f64)]| {
         let corners: Vec<(f64, f64)> = corners
             .iter()
             .map(|(dx, dy)| (x + r * dx, y + r * dy))
             .collect();
-        let points = coordinates(&corners);
-        format!("<polygon points=\"{points}\" {paint}>{title}</polygon>")
+        ("polygon", format!("points=\"{}\"", coordinates(&corners)))
     };
-    let strokes = |path: String| format!("<path d=\"{path}\" {paint}>{title}</path>");
+    let strokes = |x: f64, y: f64, rest: &str| {
+        let path = format!("d=\"M{} {}{rest}\"", place(x), place(y));
+        ("path", path)
+    };
     match marker {
-        Marker::Circle => {
-            format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\" {paint}>{title}</circle>")
-        }
+        Marker::Circle => (
+            "circle",
+            format!("cx=\"{}\" cy=\"{}\" r=\"{r}\"", place(x), place(y)),
+        ),
         Marker::Square => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         Marker::Triangle => polygon(&[(0.0, -1.2), (1.15, 0.85), (-1.15, 0.85)]),
         Marker::Down => polygon(&[(0.0, 1.2), (1.15, -0.85), (-1.15, -0.85)]),
         Marker::Diamond => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
         Marker::Star => polygon(&star()),
-        Marker::Cross => strokes(format!("M{:.1} {:.1}l7 7m0 -7l-7 7", x - 3.5, y - 3.5)),
-        Marker::Plus => strokes(format!("M{:.1} {y:.1}h9m-4.5 -4.5v9", x - 4.5)),
+        Marker::Cross => strokes(x - 3.5, y - 3.5, "l7 7m0 -7l-7 7"),
+        Marker::Plus => strokes(x - 4.5, y, "h9m-4.5 -4.5v9"),
     }
 }
 
@@ -332,18 +367,10 @@ fn star() -> Vec<(f64, f64)> {
     (0..10).map(corner).collect()
 }
 
-/// What is shown when hovering over something; nothing for no words.
-fn noted(note: &str) -> String {
-    match note {
-        "" => String::new(),
-        note => format!("<title>{}</title>", escape(note)),
-    }
-}
-
 fn coordinates(points: &[(f64, f64)]) -> String {
     let pairs: Vec<String> = points
         .iter()
-        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .map(|(x, y)| format!("{},{}", place(*x), place(*y)))
         .collect();
     pairs.join(" ")
 }

@@ -27,7 +27,7 @@ pub(crate) struct Head<'a> {
 /// Where a plot's content starts: below its title where that is drawn.
 pub(crate) fn content_top(theme: Theme) -> f64 {
     match theme {
-        Theme::Page => 0.0,
+        Theme::Page | Theme::Phone => 0.0,
         Theme::Standalone => 34.0,
     }
 }
@@ -36,12 +36,13 @@ pub(crate) fn content_top(theme: Theme) -> f64 {
 pub(crate) fn open(canvas: &mut Canvas, head: &Head<'_>) {
     let (width, height, id) = (head.width, head.height, escape(head.id));
     let size = match canvas.theme {
-        Theme::Page => "class=\"plot\"".to_owned(),
-        Theme::Standalone => format!("width=\"{width}\" height=\"{height}\""),
+        Theme::Page | Theme::Phone => "class=\"plot\"".to_owned(),
+        Theme::Standalone => format!(
+            "xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" font-family=\"{FONT}\""
+        ),
     };
     canvas.raw(&format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" {size} \
-         role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" font-family=\"{FONT}\">"
+        "<svg viewBox=\"0 0 {width} {height}\" {size} role=\"img\" aria-labelledby=\"{id}-title {id}-desc\">"
     ));
     canvas.raw(&format!(
         "<title id=\"{id}-title\">{}</title>\n<desc id=\"{id}-desc\">{}</desc>",

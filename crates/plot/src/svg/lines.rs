@@ -46,14 +46,10 @@ pub(super) fn y_range(plot: &LinePlot, lines: &[Line<'_>]) -> Range {
     let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
     let log = plot.y_axis == YAxis::Log && lowest > 0.0;
     for point in points {
-        let spread = point.spread.filter(|s| s.is_finite()).unwrap_or(0.0);
-        values.push(point.y + spread);
+        let (low, high) = point.band().unwrap_or((point.y, point.y));
+        values.push(high);
         // A wide band must not stretch a logarithmic axis towards zero.
-        values.push(if log {
-            (point.y - spread).max(lowest / 2.0)
-        } else {
-            point.y - spread
-        });
+        values.push(if log { low.max(lowest / 2.0) } else { low });
     }
     match plot.y_axis {
         YAxis::Unit => Range::unit(&values),

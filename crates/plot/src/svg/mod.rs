@@ -8,6 +8,7 @@ pub(crate) mod canvas;
 pub(crate) mod frame;
 pub(crate) mod legend;
 mod lines;
+mod look;
 pub(crate) mod palette;
 mod panel_render;
 mod panels;
@@ -18,15 +19,18 @@ mod thin;
 
 use serde::{Deserialize, Serialize};
 
+pub use look::PAGE_STYLE;
 pub use palette::{FLOOR, OUT_OF_REACH};
 pub use panels::{LineStyle, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine, PanelMark};
 
 /// Where a plot will be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Theme {
-    /// Inside an HTML page that may define `--ts-ink`, `--ts-muted`, `--ts-grid`, `--ts-surface`
+    /// Inside an HTML page that has [`PAGE_STYLE`] and may define `--ts-ink`, `--ts-muted`, `--ts-grid`, `--ts-surface`
     /// and the series colours `--ts-c0` to `--ts-c7`.
     Page,
+    /// The same for a phone, where nobody hovers: without notes.
+    Phone,
     /// As a file of its own, with a white background and its title drawn.
     Standalone,
 }
@@ -60,8 +64,20 @@ pub struct SeriesPoint {
     pub y: f64,
     /// Half the height of the shaded band around `y`.
     pub spread: Option<f64>,
+    /// The edges of the band, where they are not alike on both sides.
+    #[serde(default)]
+    pub range: Option<(f64, f64)>,
     /// Shown when hovering over the point.
     pub note: String,
+}
+
+impl SeriesPoint {
+    /// The lower and the upper edge of the band, where there is one.
+    pub(crate) fn band(&self) -> Option<(f64, f64)> {
+        let alike = self.spread.map(|spread| (self.y - spread, self.y + spread));
+        let band = self.range.or(alike);
+        band.filter(|(low, high)| low.is_finite() && high.is_finite())
+    }
 }
 
 /// A dotted horizontal line.

@@ -132,6 +132,17 @@ pub(crate) enum Paint {
 }
 
 impl Paint {
+    /// What it is called in the classes of a page.
+    pub(crate) fn letter(self) -> char {
+        match self {
+            Self::Ink => 'i',
+            Self::Muted => 'm',
+            Self::Grid => 'g',
+            Self::Surface => 's',
+            Self::Series(entry) => char::from(b'0' + (entry % COLOURS.len()) as u8),
+        }
+    }
+
     /// The colour as an attribute's value: a CSS variable of the page, or the colour itself.
     pub(crate) fn attribute(self, theme: Theme) -> String {
         let (name, colour) = match self {
@@ -142,7 +153,7 @@ impl Paint {
             Self::Series(entry) => (format!("c{entry}"), COLOURS[entry % COLOURS.len()]),
         };
         match theme {
-            Theme::Page => format!("var(--ts-{name}, {colour})"),
+            Theme::Page | Theme::Phone => format!("var(--ts-{name}, {colour})"),
             Theme::Standalone => colour.to_owned(),
         }
     }

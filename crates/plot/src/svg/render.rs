@@ -128,11 +128,11 @@ impl<'a> Drawing<'a> {
 
     /// The outline of the band around a line: along its upper edge and back along the lower one.
     fn band(&self, line: &Line<'_>) -> Vec<(f64, f64)> {
-        if line.points.iter().all(|point| point.spread.is_none()) {
+        if line.points.iter().all(|point| point.band().is_none()) {
             return Vec::new();
         }
-        let upper = |point: &SeriesPoint| point.y + point.spread.unwrap_or(0.0);
-        let lower = |point: &SeriesPoint| point.y - point.spread.unwrap_or(0.0);
+        let upper = |point: &SeriesPoint| point.band().map_or(point.y, |band| band.1);
+        let lower = |point: &SeriesPoint| point.band().map_or(point.y, |band| band.0);
         if line.series.across {
             let (high, low) = (
                 self.frame.py(upper(line.points[0])),

@@ -79,7 +79,7 @@ pub(super) fn figure(
     let narrow = match pictures {
         Pictures::Once => None,
         Pictures::Lean if !drawn.always_narrow() => None,
-        _ => drawn.narrow(Theme::Page, &format!("{id}-narrow")),
+        _ => drawn.narrow(Theme::Phone, &format!("{id}-narrow")),
     };
     let picture = match pictures {
         Pictures::Offered => Some(drawn.wide(Theme::Standalone, name)),
@@ -103,7 +103,7 @@ pub(super) fn figure(
 
 /// Links to numbers, and to a picture if there is one, without any request. What is long would make the page slow.
 pub(super) fn downloads(name: &str, numbers: &Numbers, picture: Option<&str>) -> Markup {
-    let table = numbers.to_csv();
+    let table = numbers.to_short_csv();
     html! {
         p.data {
             "Take along: "

@@ -202,7 +202,7 @@ pub fn html_page(title: &str, body: &str) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(taskscout_plot::PAGE_STYLE)) }
             }
             "\n"
             body {

@@ -26,13 +26,18 @@ export function tiles() {
         found.push(tile(h("span", {}, "Expected ", word("error"), ` on ${target.name}`), `${num(target.now.mean)} ${outlook.error_unit}`,
           `9 of 10 cases: ${num(target.now.low)} to ${num(target.now.high)}`, "key"));
       }
-      const target = outlook.targets[0], first = target?.further[0];
+      const target = outlook.targets[0], first = target?.further[0], open = outlook.under_way;
+      const fall = (from, to) => { const part = 1 - to.mean / from.mean; return part < 0.005 ? "no gain" : `−${percent(part)}`; };
+      if (target && open) {
+        const gain = fall(target.now, target.under_way);
+        found.push(tile("Open items", gain, `of the error, for ${num(open.cost)} ${outlook.unit}`, gain === "no gain" ? "stop" : "go"));
+      }
       if (first) {
-        const fall = (interval) => 1 - interval.mean / target.now.mean;
-        const rows = first.target_rows ? `; on rows of ${target.name} −${percent(Math.max(0, fall(first.target_rows)))}` : "";
-        const planned = fall(first.design), none = planned < 0.005;
-        found.push(tile("Next batch, as planned", outlook.advice.stop ? "stop" : none ? "no gain" : `−${percent(planned)}`,
-          `of the error, for ${num(first.budget)} ${outlook.unit}${rows}`, outlook.advice.stop || none ? "stop" : "go"));
+        const before = target.under_way || target.now;
+        const rows = first.target_rows ? `; on rows of ${target.name}: ${fall(before, first.target_rows)}` : "";
+        const gain = outlook.advice.stop ? "stop" : fall(before, first.design);
+        found.push(tile(open ? "Another batch after that, as planned" : "Next batch, as planned", gain,
+          `of the error, for ${num(first.budget)} ${outlook.unit}${rows}`, gain === "stop" || gain === "no gain" ? "stop" : "go"));
       }
     } else {
       found.push(tile(h("span", {}, "Expected ", word("error")), "not known yet", learnt?.no_forecast || "being computed …", "key"));
@@ -68,7 +73,9 @@ function series(view, outlook, name) {
     return own ? [point(one.spent, own.error)] : [];
   }).sort((a, b) => a.x - b.x);
   const target = outlook?.targets.find((one) => one.name === name);
-  const ahead = (of) => target ? [point(outlook.spent, target.now), ...target.further.filter(of).map((one) => point(outlook.spent + one.budget, of(one)))] : [];
+  // What is under way comes in any case, at its own cost; more budget comes on top.
+  const open = outlook?.under_way ? outlook.spent + outlook.under_way.cost : outlook?.spent;
+  const ahead = (of) => target ? [point(outlook.spent, target.now), ...(target.under_way ? [point(open, target.under_way)] : []), ...target.further.filter(of).map((one) => point(open + one.budget, of(one)))] : [];
   return {
     x: `Spent (${view.status.unit})`, y: `Error (${outlook?.error_unit || "–"})`, log: true, now: outlook?.spent,
     empty: view.learnt ? "No forecast yet" : "Being computed …",

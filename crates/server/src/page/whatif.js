@@ -102,8 +102,8 @@ export function whatIf() {
 // A plan that nobody asked for yet.
 export function supposed(found, parameters) {
   const errors = found.errors.map((one) => h("p", { class: "key" },
-    `${one.target}: `, h("strong", {}, `${num(one.now.mean)} → ${num(one.then.mean)} ${found.error_unit}`),
-    ` (9 of 10 cases: ${num(one.then.low)} to ${num(one.then.high)}); spread over all tasks alike: ${num(one.passive.mean)}`));
+    `${one.target}: `, h("strong", {}, `${num((one.under_way || one.now).mean)} → ${num(one.then.mean)} ${found.error_unit}`),
+    `${one.under_way ? " after the open items" : ""} (9 of 10 cases: ${num(one.then.low)} to ${num(one.then.high)}); spread over all tasks alike: ${num(one.passive.mean)}`));
   return [
     errors.length ? errors : h("p", { class: "quiet" }, `What it brings is not known yet: ${found.no_forecast || "too little data"}.`),
     table(`${num(found.samples)} samples, ${num(found.cost)} ${found.unit}`, [

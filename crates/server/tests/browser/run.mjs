@@ -49,6 +49,28 @@ for (const theme of ["light", "dark"]) {
   }
 }
 
+check("cost and gain are of the same batch", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  const tile = (name) => page.locator(".tile", { has: page.locator("dt", { hasText: name }) });
+  const number = (text, before) => Number(text.match(new RegExp(`${before}([\\d.]+)`))[1]);
+  // Items are open: what they cost is what their gain is said for.
+  await page.goto(`${base}studies/tunnel`);
+  await learnt(page);
+  const open = number(await tile("Open items").innerText(), "for ");
+  assert.equal(number(await page.locator("#plan caption").innerText(), "items?, "), open);
+  assert.match(await page.locator(".hero .sure").innerText(), new RegExp(`what is under way \\(${open} minutes\\)`, "i"));
+  assert.match(await tile("Another batch after that").innerText(), /of the error, for \d+ minutes/);
+  // None is open: the plan of the sentence is the one that the gain is said for.
+  await page.goto(`${base}studies/spread`);
+  await learnt(page);
+  const next = number(await tile("Next batch").innerText(), "for ");
+  const verdict = await page.locator(".hero h1").innerText();
+  if (!verdict.startsWith("Stop")) assert.equal(number(verdict, "with "), next);
+  assert.equal(Number(await page.getByLabel("Budget, as a number").inputValue()), next);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
 check("what others write arrives by itself", async () => {
   const { page, wrong, context } = await watched(place, base);
   await page.goto(`${base}studies/tunnel`);
@@ -206,6 +228,17 @@ check("the report of a run, of runs and of an unfinished run from disk", async (
   const all = join(folder, "all-report.html");
   command("report", join(folder, "runs"), "--out", all);
   await fromDisk(all, "runs-report", async (page) => { await page.getByText("This run is not finished").first().waitFor(); });
+});
+
+check("a page of many runs stays short, and is drawn for phones", async () => {
+  const many = join(folder, "many");
+  for (let at = 0; at < 24; at += 1) cpSync(join(folder, "bilinear"), join(many, `run-${String(at).padStart(2, "0")}`), { recursive: true });
+  const path = join(folder, "many-report.html");
+  command("report", many, "--out", path);
+  await fromDisk(path, "many-report", async (page, width) => {
+    assert.equal(await page.locator("article").count(), 24);
+    if (width === 390) assert.ok((await page.locator("figure .narrow svg:visible").count()) >= 24);
+  });
 });
 
 check("a server that is gone is noticed, and found again", async () => {

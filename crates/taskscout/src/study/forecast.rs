@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::forecast_report::{
     Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
-    TargetRows,
+    TargetRows, UnderWay,
 };
 use super::{Progress, Study};
 use crate::error::{Error, Result};
@@ -57,7 +57,8 @@ impl Study {
     ///
     /// The loss is the mean squared error on noise-free labels of the target's prediction from the shared
     /// representation ([`forecast`](crate::forecast) says how it is predicted and what is left out). Intervals hold the
-    /// loss that comes in nine of ten cases. Nothing changes in the study, and a second call costs nothing while nothing
+    /// loss that comes in nine of ten cases. Items that are under way come in any case, at their own cost: every further
+    /// budget is counted from there. Nothing changes in the study, and a second call costs nothing while nothing
     /// new is told.
     ///
     /// ```
@@ -205,11 +206,18 @@ impl Study {
     fn make_forecast(&self, request: &ForecastRequest) -> Result<Forecast> {
         let forecaster = self.forecaster(request.draws)?;
         let now = losses(&forecaster, &FurtherRows::default())?;
+        let under_way = self.under_way_cost();
+        let waiting = self.rows_under_way();
+        let mut start = now.clone();
+        if under_way.is_some() {
+            start = losses(&forecaster, &waiting)?;
+            start.bound_by(&now);
+        }
         let ways = [SpendOn::Design, SpendOn::Passive, SpendOn::TargetRows];
         let mut scenarios = Vec::new();
         for way in ways {
             for &budget in &request.further {
-                if let Some(bought) = self.bought(way, budget, request.target_rows)? {
+                if let Some(bought) = self.bought(way, budget, request.target_rows, &waiting)? {
                     scenarios.push((way, bought));
                 }
             }
@@ -218,7 +226,7 @@ impl Study {
             .par_iter()
             .map(|(_, bought)| losses(&forecaster, &bought.rows))
             .collect::<Result<_>>()?;
-        never_rising(&scenarios, &mut found, &now);
+        never_rising(&scenarios, &mut found, &start);
         let points = |way: SpendOn, target: usize| -> Vec<ForecastPoint> {
             let all = scenarios.iter().zip(&found);
             let of_way = all.filter(|((one, _), _)| *one == way);
@@ -234,43 +242,60 @@ impl Study {
         let targets = targets.map(|(index, target)| TargetForecast {
             name: target.name.clone(),
             now: now.each[index],
+            under_way: under_way.map(|_| start.each[index]),
             by_design: points(SpendOn::Design, index),
             passive: points(SpendOn::Passive, index),
             target_rows: points(SpendOn::TargetRows, index),
         });
-        let first = scenarios.iter().zip(&found);
-        let first = first.filter(|((_, bought), _)| bought.budget == request.further[0]);
-        let designed = first.clone().find(|((way, _), _)| *way == SpendOn::Design);
-        let by_design = designed.map_or(now.all.mean, |(_, losses)| losses.all.mean);
-        let best = first.min_by(|a, b| a.1.all.mean.total_cmp(&b.1.all.mean));
-        let (spend_on, then) = best
-            .map_or((SpendOn::Design, now.all.mean), |((way, _), losses)| {
-                (*way, losses.all.mean)
-            });
-        let next_batch = NextBatch {
-            budget: request.further[0],
-            spend_on,
-            now: now.all.mean,
-            then,
-            by_design,
-            value: (now.all.mean - then) / request.further[0] as f64,
-        };
+        let next_batch = next_batch(&scenarios, &found, &start, request.further[0]);
         Ok(Forecast {
             targets: targets.collect(),
+            under_way,
             advice: Advice::of(&next_batch, request.least_gain),
             next_batch,
         })
     }
 
-    /// What a budget would buy; none where there is nothing of the kind to buy. What is under way comes too.
-    fn bought(&self, way: SpendOn, budget: usize, price: TargetRows) -> Result<Option<Bought>> {
+    /// What the items that are under way still cost; none where nothing is.
+    pub(super) fn under_way_cost(&self) -> Option<UnderWay> {
+        let collection = &self.config.collection;
+        let open = self
+            .items
+            .iter()
+            .filter(|one| one.progress == Progress::Open && one.item.n > one.collected);
+        let mut found: Option<UnderWay> = None;
+        for one in open {
+            let missing = one.item.n - one.collected;
+            let sum = found.get_or_insert_default();
+            sum.samples += missing;
+            sum.cost += collection.cost_of(&one.item.task.id) * missing as f64;
+            if one.collected == 0 {
+                sum.cost += collection.switch_cost;
+            }
+        }
+        found
+    }
+
+    /// The rows that are under way.
+    fn rows_under_way(&self) -> FurtherRows {
         let mut rows = FurtherRows::default();
-        let under_way = self.under_way();
-        let waiting: std::collections::BTreeMap<_, _> = under_way.into_iter().collect();
+        let waiting: std::collections::BTreeMap<_, _> = self.under_way().into_iter().collect();
         for (id, (task, n)) in waiting {
             let features = self.config.features_of(task);
             rows.sources.push((id.clone(), features, n));
         }
+        rows
+    }
+
+    /// What a budget would buy on top of rows that are under way; none where there is nothing of the kind to buy.
+    fn bought(
+        &self,
+        way: SpendOn,
+        budget: usize,
+        price: TargetRows,
+        under_way: &FurtherRows,
+    ) -> Result<Option<Bought>> {
+        let mut rows = under_way.clone();
         let items: Vec<PlanItem> = match way {
             SpendOn::Design => self.plan(budget, None)?.plan.items,
             SpendOn::Passive => {
@@ -325,14 +350,40 @@ impl Study {
     }
 }
 
-/// Bounds every forecast by those of smaller budgets spent alike, and by the loss of now: who has more may spend less.
+/// What the next batch brings to all targets, spent in the best way, beyond what comes anyway.
+fn next_batch(
+    scenarios: &[(SpendOn, Bought)],
+    found: &[Losses],
+    start: &Losses,
+    budget: usize,
+) -> NextBatch {
+    let first = scenarios.iter().zip(found);
+    let first = first.filter(|((_, bought), _)| bought.budget == budget);
+    let designed = first.clone().find(|((way, _), _)| *way == SpendOn::Design);
+    let by_design = designed.map_or(start.all.mean, |(_, losses)| losses.all.mean);
+    let best = first.min_by(|a, b| a.1.all.mean.total_cmp(&b.1.all.mean));
+    let (spend_on, then) = best
+        .map_or((SpendOn::Design, start.all.mean), |((way, _), losses)| {
+            (*way, losses.all.mean)
+        });
+    NextBatch {
+        budget,
+        spend_on,
+        now: start.all.mean,
+        then,
+        by_design,
+        value: (start.all.mean - then) / budget as f64,
+    }
+}
+
+/// Bounds every forecast by those of smaller budgets spent alike, and by the loss before any: who has more may spend less.
 /// Plans of different budgets are not parts of each other, and draws of embeddings differ in what they make of them, so
 /// that without a bound a forecast rises by a little where more rows hardly help.
-fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], now: &Losses) {
+fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], start: &Losses) {
     let mut order: Vec<usize> = (0..scenarios.len()).collect();
     order.sort_by_key(|index| scenarios[*index].1.budget);
     for way in [SpendOn::Design, SpendOn::Passive, SpendOn::TargetRows] {
-        let mut before = now.clone();
+        let mut before = start.clone();
         for &index in order.iter().filter(|index| scenarios[**index].0 == way) {
             found[index].bound_by(&before);
             before.clone_from(&found[index]);

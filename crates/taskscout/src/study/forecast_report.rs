@@ -15,8 +15,8 @@ use crate::forecast::Interval;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ForecastRequest {
-    /// Budgets beyond what has been spent, in the unit of the study's [`Collection`](super::Collection). The first is
-    /// the next batch.
+    /// Budgets beyond what has been spent and what is under way, in the unit of the study's
+    /// [`Collection`](super::Collection). The first is the next batch.
     pub further: Vec<usize>,
     /// Draws from the posterior behind the intervals.
     pub draws: usize,
@@ -52,19 +52,19 @@ impl ForecastRequest {
         }
     }
 
-    /// For some budgets of the whole study, what has been spent included.
+    /// For some budgets of the whole study, what has been spent and what is under way included.
     ///
     /// # Errors
-    /// A budget that has been spent already.
+    /// A budget that has been spent already, or will be by what is under way.
     pub fn up_to(study: &Study, totals: &[usize]) -> Result<Self> {
-        let spent = study.spent();
+        let spent = study.spent() + study.under_way_cost().map_or(0.0, |open| open.cost);
         let beyond = |&total: &usize| {
             if total as f64 <= spent {
                 return Err(Error::value(
                     "budget",
                     total,
                     format!(
-                        "is not above the {spent} that the study has spent: look further ahead"
+                        "is not above the {spent} that the study has spent or asked for: look further ahead"
                     ),
                 ));
             }
@@ -131,12 +131,21 @@ impl std::fmt::Display for SpendOn {
 /// The loss that a further budget leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ForecastPoint {
-    /// The budget beyond what has been spent.
+    /// The budget beyond what has been spent and what is under way.
     pub budget: usize,
     /// Samples that it buys.
     pub samples: usize,
     /// The loss then.
     pub loss: Interval,
+}
+
+/// What was asked for and has not come yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct UnderWay {
+    /// What it will cost: samples that are missing, and switches to tasks of items that gave none yet.
+    pub cost: f64,
+    /// Samples that are missing.
+    pub samples: usize,
 }
 
 /// What is expected of one target: mean squared errors on noise-free labels.
@@ -146,6 +155,9 @@ pub struct TargetForecast {
     pub name: String,
     /// The loss of what is there now.
     pub now: Interval,
+    /// The loss once what is under way has come; none where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<Interval>,
     /// With the budgets spent as the study would plan them.
     pub by_design: Vec<ForecastPoint>,
     /// With the budgets spread over all source tasks.
@@ -161,7 +173,7 @@ pub struct NextBatch {
     pub budget: usize,
     /// How to spend it best.
     pub spend_on: SpendOn,
-    /// The loss now.
+    /// The loss before it: that of now, or once what is under way has come.
     pub now: f64,
     /// The loss after it.
     pub then: f64,
@@ -230,6 +242,9 @@ impl Advice {
 pub struct Forecast {
     /// One for each target.
     pub targets: Vec<TargetForecast>,
+    /// What was asked for and has not come yet; every further budget comes on top of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<UnderWay>,
     /// What the next batch is worth.
     pub next_batch: NextBatch,
     /// Whether to go on.

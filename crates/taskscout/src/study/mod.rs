@@ -41,7 +41,7 @@ pub use file::StudyFile;
 use fits::{Cache, KeptStart};
 pub use forecast_report::{
     Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
-    TargetRows,
+    TargetRows, UnderWay,
 };
 pub use knowledge::Needs;
 use serde::{Deserialize, Serialize};

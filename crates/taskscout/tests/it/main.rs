@@ -22,6 +22,7 @@ mod examples;
 mod features_conformance;
 mod few_rows;
 mod forecast;
+mod forecast_under_way;
 mod guard;
 mod identify;
 mod identify_study;
