@@ -29,6 +29,6 @@ mod testing;
 
 pub use numbers::Numbers;
 pub use svg::{
-    Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, PAGE_STYLE, Panel, PanelBand, PanelFigure, PanelLevel,
-    PanelLine, PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,
+    Crossing, FLOOR, LinePlot, LineStyle, OUT_OF_REACH, PAGE_STYLE, Panel, PanelBand, PanelFigure,
+    PanelLevel, PanelLine, PanelMark, Reference, Series, SeriesPoint, Theme, YAxis,
 };

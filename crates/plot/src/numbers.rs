@@ -270,7 +270,13 @@ mod tests {
 
     #[test]
     fn short_tables_have_seven_digits() {
-        let cells = ["0.12345678901234567", "1234567890123", "wind 0.5, or more", "-2.5", "0.000000123456789"];
+        let cells = [
+            "0.12345678901234567",
+            "1234567890123",
+            "wind 0.5, or more",
+            "-2.5",
+            "0.000000123456789",
+        ];
         let numbers = Numbers {
             head: vec!["a".to_owned()],
             rows: cells.iter().map(|cell| vec![(*cell).to_owned()]).collect(),

@@ -199,13 +199,7 @@ impl Canvas {
     }
 
     /// A filled rectangle, with a note for those who hover over it.
-    pub(crate) fn rect(
-        &mut self,
-        at: (f64, f64),
-        size: (f64, f64),
-        paint: Paint,
-        note: &str,
-    ) {
+    pub(crate) fn rect(&mut self, at: (f64, f64), size: (f64, f64), paint: Paint, note: &str) {
         let look = look(self.theme, Some(paint), None);
         self.shape("rect", &format!("{} {look}", corner(at, size)), note);
     }

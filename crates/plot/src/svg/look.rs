@@ -51,10 +51,7 @@ pub(super) fn point(theme: Theme, style: Style, closed: bool) -> String {
         }
         (true, false) => (Some(colour), Paint::Surface, 1.2),
     };
-    format!(
-        "{} stroke-width=\"{width}\"",
-        look(theme, fill, Some(edge))
-    )
+    format!("{} stroke-width=\"{width}\"", look(theme, fill, Some(edge)))
 }
 
 /// A place in pixels, no longer than it must be.

@@ -362,10 +362,9 @@ fn next_batch(
     let designed = first.clone().find(|((way, _), _)| *way == SpendOn::Design);
     let by_design = designed.map_or(start.all.mean, |(_, losses)| losses.all.mean);
     let best = first.min_by(|a, b| a.1.all.mean.total_cmp(&b.1.all.mean));
-    let (spend_on, then) = best
-        .map_or((SpendOn::Design, start.all.mean), |((way, _), losses)| {
-            (*way, losses.all.mean)
-        });
+    let (spend_on, then) = best.map_or((SpendOn::Design, start.all.mean), |((way, _), losses)| {
+        (*way, losses.all.mean)
+    });
     NextBatch {
         budget,
         spend_on,
