@@ -128,7 +128,7 @@ fn long_pages_draw_every_figure_once() {
     };
     let phone = "class=\"narrow\"";
     assert!(page(2).contains(phone));
-    let (lean, once) = (page(60), page(76));
+    let (lean, once) = (page(100), page(130));
     assert!(
         lean.contains(phone) && lean.len() <= LONGEST,
         "{}",

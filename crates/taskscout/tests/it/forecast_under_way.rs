@@ -66,7 +66,7 @@ fn totals_count_what_is_under_way() {
     let (mut study, _) = begun();
     let before = study.spent();
     study.ask(900).unwrap();
-    let request = ForecastRequest::further(&[1]);
+    let request = ForecastRequest::further(&[500]);
     let open = study.forecast(&request).unwrap().under_way.unwrap().cost;
     let total = (before + open) as usize + 500;
     let further = ForecastRequest::up_to(&study, &[total]).unwrap().further;
