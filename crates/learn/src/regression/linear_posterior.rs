@@ -47,8 +47,21 @@ impl LinearPosterior {
     /// # Errors
     /// A breakdown of the numerics.
     pub(crate) fn log_density(&self, root: &GramRoot) -> Result<f64> {
+        let [density] = self.log_densities(root, [1.0])?;
+        Ok(density)
+    }
+
+    /// The same for several factors of all variances, those of the coefficients and that of the noise.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub(crate) fn log_densities<const N: usize>(
+        &self,
+        root: &GramRoot,
+        factors: [f64; N],
+    ) -> Result<[f64; N]> {
         if root.rows <= 0.0 {
-            return Ok(0.0);
+            return Ok([0.0; N]);
         }
         let left = root.less(&self.mean);
         let half = linalg::product(root.root.as_ref(), self.covariance.as_ref());
@@ -57,11 +70,23 @@ impl LinearPosterior {
         let misfit = misfit + root.rest / self.noise;
         let volume = volume + (root.rows - root.rank() as f64) * self.noise.ln();
         let (n, freedom) = (root.rows, self.degrees_of_freedom);
-        Ok(log_gamma(0.5 * (freedom + n))
+        let constant = log_gamma(0.5 * (freedom + n))
             - log_gamma(0.5 * freedom)
-            - 0.5 * n * (freedom * std::f64::consts::PI).ln()
-            - 0.5 * volume
-            - 0.5 * (freedom + n) * (misfit / freedom).ln_1p())
+            - 0.5 * n * (freedom * std::f64::consts::PI).ln();
+        Ok(factors.map(|factor| {
+            let volume = volume + n * factor.ln();
+            constant - 0.5 * volume - 0.5 * (freedom + n) * (misfit / (factor * freedom)).ln_1p()
+        }))
+    }
+
+    /// The same function with all variances times a factor, those of the coefficients and that of the noise.
+    pub(crate) fn with_variances_times(&self, factor: f64) -> Self {
+        Self {
+            mean: self.mean.clone(),
+            covariance: faer::Scale(factor) * &self.covariance,
+            noise: factor * self.noise,
+            degrees_of_freedom: self.degrees_of_freedom,
+        }
     }
 
     /// The variance of a t distribution of these degrees of freedom over its squared scale.
@@ -194,6 +219,31 @@ mod tests {
             (100.0, 359.134_205_369_575_4),
         ] {
             assert!((log_gamma(x) - expected).abs() < 1e-12, "{x}");
+        }
+    }
+
+    /// A factor of all variances is the same as another posterior.
+    #[test]
+    fn factors_of_variances_are_other_posteriors() {
+        let rng = &mut derive(2, Purpose::Test, &[]);
+        let mut normals =
+            |n: usize| -> Vec<f64> { (0..n).map(|_| StandardNormal.sample(rng)).collect() };
+        let mut rows = Statistics::new(3, 1);
+        let samples = Samples::new(normals(15), 3, normals(5), 1).unwrap();
+        rows.accumulate(&samples).unwrap();
+        let root = GramRoot::of(&rows, 0);
+        let posterior = LinearPosterior {
+            mean: vec![0.2, -0.4, 0.1],
+            covariance: Mat::from_fn(3, 3, |i, j| if i == j { 0.5 } else { 0.1 }),
+            noise: 0.3,
+            degrees_of_freedom: 4.0,
+        };
+        let factors = [1.0, 16.0, 0.25];
+        let found = posterior.log_densities(&root, factors).unwrap();
+        for (factor, found) in factors.into_iter().zip(found) {
+            let other = posterior.with_variances_times(factor);
+            let expected = other.log_density(&root).unwrap();
+            assert!((found - expected).abs() < 1e-9, "{factor}");
         }
     }
 

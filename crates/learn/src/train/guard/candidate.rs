@@ -10,6 +10,10 @@ use crate::regression::{GramRoot, LinearPosterior};
 /// Part of the labels' squares that is rounding, not error.
 const ROUNDING: f64 = 1e-12;
 
+/// Factors of all variances that a fit may need, and how probable each is beforehand, up to a common factor.
+pub(crate) const VARIANCE_FACTORS: [f64; 6] = [1.0, 4.0, 16.0, 64.0, 0.25, 0.0625];
+pub(crate) const FACTOR_ODDS: [f64; 6] = [1.0, 0.25, 0.0625, 0.015_625, 0.25, 0.0625];
+
 /// One way to predict a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
@@ -85,6 +89,28 @@ impl HeldOut {
                 .collect(),
         })
     }
+
+    /// Judges what is known of one output without a fold, with all its variances times each of the [`VARIANCE_FACTORS`].
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub(crate) fn judge_widths(
+        fold: usize,
+        posterior: &LinearPosterior,
+        unseen: &Statistics,
+        weight: f64,
+    ) -> Result<[Self; VARIANCE_FACTORS.len()]> {
+        let densities = posterior.log_densities(&GramRoot::of(unseen, 0), VARIANCE_FACTORS)?;
+        let squares = unseen.residual_sum_of_squares(0, &posterior.mean).max(0.0);
+        let variance = posterior.variance_on(unseen).max(0.0);
+        Ok(std::array::from_fn(|at| Self {
+            fold,
+            log_density: weight * densities[at],
+            sum_of_squared_errors: squares,
+            variances: vec![VARIANCE_FACTORS[at] * variance],
+            coefficients: vec![posterior.mean.clone()],
+        }))
+    }
 }
 
 impl Candidate {
@@ -124,5 +150,46 @@ impl Candidate {
         } else {
             total
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use faer::Mat;
+    use rand_distr::{Distribution as _, StandardNormal};
+
+    use super::*;
+    use crate::data::Samples;
+    use crate::rng::{Purpose, derive};
+
+    /// Of a fit that is right in the mean and wrong by a factor in its variances, the folds find the factor.
+    #[test]
+    fn folds_find_the_width_of_a_fit() {
+        let rng = &mut derive(3, Purpose::Test, &[]);
+        let mut unseen = Statistics::new(1, 1);
+        let mut normals =
+            |n: usize| -> Vec<f64> { StandardNormal.sample_iter(&mut *rng).take(n).collect() };
+        let (inputs, noise) = (normals(80), normals(80));
+        let labels = inputs
+            .iter()
+            .zip(&noise)
+            .map(|(x, e)| 2.0 * x + 0.5 * e)
+            .collect();
+        unseen
+            .accumulate(&Samples::new(inputs, 1, labels, 1).unwrap())
+            .unwrap();
+        for (found, factor) in VARIANCE_FACTORS.into_iter().enumerate() {
+            let posterior = LinearPosterior {
+                mean: vec![2.0],
+                covariance: Mat::from_fn(1, 1, |_, _| 0.003 / factor),
+                noise: 0.25 / factor,
+                degrees_of_freedom: 30.0,
+            };
+            let judged = HeldOut::judge_widths(0, &posterior, &unseen, 1.0).unwrap();
+            let best = (0..judged.len())
+                .max_by(|&a, &b| judged[a].log_density.total_cmp(&judged[b].log_density));
+            assert_eq!(best, Some(found), "variances wrong by {factor}");
+            assert!((judged[found].variances[0] - 80.0 * 0.003).abs() < 0.1);
+        }
     }
 }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
+pub(super) use self::candidate::{FACTOR_ODDS, VARIANCE_FACTORS};
 use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::IdentifiedParameters;

@@ -6,7 +6,9 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{FunctionBasis, HierarchicalModel, row_weight};
 use crate::model::Representation as _;
 use crate::regression::LinearPosterior;
-use crate::train::guard::{self, Blend, Candidate, Head, HeldOut, Predictor, PredictorKind};
+use crate::train::guard::{
+    self, Blend, Candidate, FACTOR_ODDS, Head, HeldOut, Predictor, PredictorKind, VARIANCE_FACTORS,
+};
 
 /// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
 /// do not have among themselves, there are none.
@@ -135,20 +137,36 @@ impl PartialPooling {
             Ok::<_, Error>(total.of_output(output))
         };
         let weight = row_weight(data.target_rows(target), self.effective_rows);
-        let held_out = folds.iter().map(|&fold| {
+        let posterior = graded::fit(&rows(&|_| true)?, 0, &basis.groups)?;
+        let mut ways = Learnt::of_all_widths(&posterior, 0.0, !folds.is_empty());
+        let mut left_out = Vec::with_capacity(folds.len());
+        for &fold in folds {
+            let unseen = rows(&|at| at == fold)?;
             let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
-            HeldOut::judge(fold, &[known], &rows(&|at| at == fold)?, weight)
-        });
-        let learnt = Learnt {
-            held_out: held_out.collect::<Result<_>>()?,
-            posterior: graded::fit(&rows(&|_| true)?, 0, &basis.groups)?,
-            alike: 0.0,
-        };
+            let judged = HeldOut::judge_widths(fold, &known, &unseen, weight)?;
+            for (way, judged) in ways.iter_mut().zip(judged) {
+                way.held_out.push(judged);
+            }
+            left_out.push(unseen);
+        }
+        let learnt = blend(&ways, &FACTOR_ODDS[..ways.len()], |at| &left_out[at])?;
         Ok(learnt.placed(&basis.columns, data.feature_dim()))
     }
 }
 
 impl Learnt {
+    /// A posterior with all its variances times each of the factors that it may need; as it is where no fold can tell
+    /// which.
+    fn of_all_widths(posterior: &LinearPosterior, alike: f64, compared: bool) -> Vec<Self> {
+        let count = if compared { VARIANCE_FACTORS.len() } else { 1 };
+        let one = |factor: &f64| Self {
+            posterior: posterior.with_variances_times(*factor),
+            alike,
+            held_out: Vec::new(),
+        };
+        VARIANCE_FACTORS[..count].iter().map(one).collect()
+    }
+
     /// The same with coefficients on all features.
     fn placed(self, columns: &[usize], d: usize) -> Self {
         let judged = self.held_out.iter();
@@ -195,10 +213,8 @@ fn learn(
     let rows = hierarchy.target_statistics(data, target, |at| seen.includes(at))?;
     let updated = prior.updated(&rows, 0, weights)?.into_iter();
     let mut ways: Vec<Learnt> = updated
-        .map(|updated| Learnt {
-            posterior: updated.posterior,
-            alike: updated.alike,
-            held_out: Vec::with_capacity(folds.len()),
+        .flat_map(|updated| {
+            Learnt::of_all_widths(&updated.posterior, updated.alike, !folds.is_empty())
         })
         .collect();
     let counted = row_weight(n, hierarchy.effective_rows);
@@ -207,13 +223,23 @@ fn learn(
         let unseen = hierarchy.target_statistics(data, target, |at| at == fold)?;
         let rest =
             hierarchy.target_statistics(data, target, |at| at != fold && seen.includes(at))?;
-        for (way, updated) in ways.iter_mut().zip(prior.updated(&rest, 0, weights)?) {
-            let judged = HeldOut::judge(fold, &[updated.posterior], &unseen, counted)?;
-            way.held_out.push(judged);
+        let updated = prior.updated(&rest, 0, weights)?;
+        for (ways, updated) in ways.chunks_mut(VARIANCE_FACTORS.len()).zip(updated) {
+            let judged = HeldOut::judge_widths(fold, &updated.posterior, &unseen, counted)?;
+            for (way, judged) in ways.iter_mut().zip(judged) {
+                way.held_out.push(judged);
+            }
         }
         left_out.push(unseen);
     }
-    blend(&ways, weights, |at| &left_out[at]).map(Some)
+    let widths = if folds.is_empty() {
+        1
+    } else {
+        FACTOR_ODDS.len()
+    };
+    let odds = |&weight: &f64| FACTOR_ODDS[..widths].iter().map(move |odds| weight * odds);
+    let odds: Vec<f64> = weights.iter().flat_map(odds).collect();
+    blend(&ways, &odds, |at| &left_out[at]).map(Some)
 }
 
 /// The mean of ways to learn the same, by how probable each is beforehand and how well it foretells the folds left out.
