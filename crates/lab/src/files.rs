@@ -5,22 +5,26 @@ use std::path::Path;
 use taskscout_io::tables::{Column, write_csv, write_mcap, write_parquet};
 
 use crate::error::{LabError, Result};
+use crate::folder;
 
 /// Writes columns to a file.
 pub type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
 
-/// Refuses to replace a file that is there unless it may be.
+/// Refuses to replace a file that is there unless it may be; never replaces a file of a run.
 ///
 /// # Errors
 /// A file that is there and may not be replaced.
 pub fn check_free(path: &Path, force: bool) -> Result<()> {
-    if path.exists() && !force {
-        return Err(LabError::Input(format!(
-            "{} is there already: give --force to replace it, or another --out",
-            path.display()
-        )));
-    }
-    Ok(())
+    let problem = if !path.exists() {
+        return Ok(());
+    } else if !force {
+        "is there already: give --force to replace it, or another --out"
+    } else if folder::is_of_run(path)? {
+        "is a file of a run, which needs it: give another --out"
+    } else {
+        return Ok(());
+    };
+    Err(LabError::Input(format!("{} {problem}", path.display())))
 }
 
 /// How to write a table, by the ending of its file.

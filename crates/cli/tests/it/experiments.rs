@@ -165,6 +165,27 @@ fn a_folder_with_a_run_is_refused_without_force() {
 }
 
 #[test]
+fn other_commands_replace_no_file_of_a_run() {
+    let scratch = Scratch::new();
+    run_well(&scratch, "out", "--seeds 1");
+    let before = results(&scratch.path("out"));
+    scratch.refused(
+        "simulate pendulum --w 0,0,0,0,0 --steps 5 --out out/results.csv --force",
+        &["out/results.csv is a file of a run", "another --out"],
+    );
+    scratch.file("logs/a.csv", "u,y\n1,1\n2,2\n3,3\n4,4\n");
+    scratch.file("logs/b.csv", "u,y\n1,1\n2,2\n3,3\n4,4\n");
+    scratch.refused(
+        "learn logs --target a --inputs u --outputs y --out out --force",
+        &["out holds the run of an experiment"],
+    );
+    assert_eq!(results(&scratch.path("out")), before);
+    // What no run lists may be replaced.
+    scratch.file("out/mine.csv", "old");
+    scratch.done("simulate pendulum --w 0,0,0,0,0 --steps 5 --out out/mine.csv --force");
+}
+
+#[test]
 fn a_run_gets_more_seeds_by_resuming() {
     let scratch = Scratch::new();
     run_well(&scratch, "whole", "--seeds 2");

@@ -93,6 +93,27 @@ fn a_folder_gives_one_model_that_predicts_by_name() {
 }
 
 #[test]
+fn what_others_wrote_is_never_replaced() {
+    let scratch = carts();
+    let kept = |name: &str| {
+        assert_eq!(
+            std::fs::read_to_string(scratch.path(name)).unwrap(),
+            "precious",
+            "{name}"
+        );
+    };
+    scratch.file("mine/plan.csv", "precious");
+    scratch.refused(
+        &format!("{LEARN} --out mine --force"),
+        &["mine holds files that `taskscout learn` did not write"],
+    );
+    kept("mine/plan.csv");
+    scratch.file("mine/summary.json", "precious");
+    scratch.refused(&format!("{LEARN} --out mine --force"), &["did not write"]);
+    kept("mine/summary.json");
+}
+
+#[test]
 fn bad_input_is_named_in_a_sentence() {
     let scratch = carts();
     scratch.file("wrong.csv", "recording,load\nnew,heavy\na,1\n");

@@ -33,6 +33,9 @@ pub struct Candidates<'a> {
 }
 
 impl<'a> Candidates<'a> {
+    /// What a sample or a switch may cost: sums and products of more would overflow.
+    pub const MOST_COST: f64 = 1e100;
+
     /// Takes row-major embeddings of `dim` numbers each, all finite, not all zero.
     ///
     /// # Errors
@@ -75,18 +78,19 @@ impl<'a> Candidates<'a> {
     /// Gives every candidate the cost of one of its samples.
     ///
     /// # Errors
-    /// As many costs as candidates are needed, positive and finite.
+    /// As many costs as candidates are needed, positive and at most 1e100.
     pub fn with_costs(mut self, costs: Vec<f64>) -> Result<Self> {
         Error::check_length("`costs`", self.len(), costs.len())?;
         if let Some(row) = costs
             .iter()
-            .position(|&cost| !(cost > 0.0 && cost < f64::INFINITY))
+            .position(|&cost| !(cost > 0.0 && cost <= Self::MOST_COST))
         {
             return Err(Error::setting(
                 "costs",
                 format!(
-                    "of candidate {row} is {}: a cost must be positive and finite",
-                    costs[row]
+                    "of candidate {row} is {:e}: a cost must be positive and at most {:e}",
+                    costs[row],
+                    Self::MOST_COST
                 ),
             ));
         }

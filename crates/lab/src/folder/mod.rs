@@ -48,6 +48,20 @@ pub(crate) const COLLECTED: &str = "collected";
 /// Where models are kept.
 const MODELS: &str = "models";
 
+/// Whether a file is one that the manifest beside it lists.
+pub(crate) fn is_of_run(path: &Path) -> Result<bool> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(false);
+    };
+    let listed = |known: Manifest| known.files.contains(&*name.to_string_lossy());
+    Ok(Manifest::read(folder)?.is_some_and(listed))
+}
+
+/// Whether a folder is that of a run, which may still write there.
+pub(crate) fn is_run(folder: &Path) -> Result<bool> {
+    Ok(Manifest::read(folder)?.is_some())
+}
+
 /// The folder of a run.
 pub(crate) struct RunFolder {
     path: PathBuf,

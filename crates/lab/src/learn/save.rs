@@ -8,6 +8,7 @@ use taskscout_io::tables::{Column, write_csv};
 use super::{Learnt, PlannedRecording};
 use crate::error::{LabError, Result};
 use crate::files::check_free;
+use crate::folder;
 
 /// Where what was learnt is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +35,36 @@ impl LearnFiles {
             plan: folder.join("plan.csv"),
             report: folder.join("report.html"),
         };
-        for path in [&files.model, &files.summary, &files.plan, &files.report] {
+        let refused = |problem: &str| {
+            let problem = format!("{} {problem}, or give another --out", folder.display());
+            Err(LabError::Input(problem))
+        };
+        if folder::is_run(folder)? {
+            return refused("holds the run of an experiment: move it away");
+        }
+        let all = [&files.model, &files.summary, &files.plan, &files.report];
+        for path in all {
             check_free(path, force)?;
+        }
+        if all.iter().any(|path| path.exists()) && !is_of_learn(&files.summary) {
+            return refused(
+                "holds files that `taskscout learn` did not write, so --force replaces nothing: move them away",
+            );
         }
         Ok(files)
     }
 }
 
-/// Writes everything, each file in one step.
+/// Whether a summary is one that was written here.
+fn is_of_learn(summary: &Path) -> bool {
+    let text = std::fs::read(summary).unwrap_or_default();
+    let found: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    ["target_rows", "recordings", "verdict"]
+        .iter()
+        .all(|key| found.get(key).is_some())
+}
+
+/// Writes everything, each file in one step; first the summary, which says whose the others are.
 ///
 /// # Errors
 /// A folder or file that cannot be written.
@@ -54,12 +77,12 @@ pub fn save(learnt: &Learnt, files: &LearnFiles) -> Result<()> {
             ))
         })?;
     }
-    learnt.model.save(&files.model)?;
-    write_csv(&files.plan, &plan(&learnt.summary.plan))?;
     let write = |path: &Path, bytes: &[u8]| {
         write_atomically(path, bytes).map_err(|error| LabError::Failure(error.to_string()))
     };
     write(&files.summary, learnt.json()?.as_bytes())?;
+    learnt.model.save(&files.model)?;
+    write_csv(&files.plan, &plan(&learnt.summary.plan))?;
     write(&files.report, learnt.html().as_bytes())
 }
 

@@ -182,14 +182,11 @@ pub(super) fn rounded(value: f64) -> String {
     if !value.is_finite() {
         return "–".into();
     }
-    let digits = 2 - value.abs().max(1e-12).log10().floor() as i32;
-    short(match digits {
-        digits if digits > 0 => {
-            let factor = 10f64.powi(digits.min(12));
-            (value * factor).round() / factor
-        }
-        _ => value.round(),
-    })
+    if value.abs() >= 100.0 {
+        return short(value.round());
+    }
+    // As text, which has no limit of size.
+    short(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
 /// All of it in a sentence or two.
@@ -273,4 +270,30 @@ fn table<H: AsRef<str>>(head: &[H], rows: &[Vec<String>]) -> String {
 /// A condition in a line.
 pub(super) fn condition(facts: &[Fact]) -> String {
     line(facts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounded;
+
+    #[test]
+    fn numbers_keep_three_digits_at_any_size() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.2345, "1.23"),
+            (-98.76, "-98.8"),
+            (99.96, "100"),
+            (1234.5, "1235"),
+            (0.000_123_45, "0.000123"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(rounded(value), text, "{value}");
+        }
+        // What had no digits left before.
+        assert!(
+            rounded(1.234_5e-20).starts_with("1.23"),
+            "{}",
+            rounded(1.234_5e-20)
+        );
+    }
 }

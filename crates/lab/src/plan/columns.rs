@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use taskscout::design::Candidates;
 use taskscout_io::tables::{Table, Values};
 
 use super::lens::shortened;
@@ -143,12 +144,14 @@ fn counts_rows(values: &[f64]) -> bool {
 /// The cost of a sample of every row.
 pub(super) fn costs(table: &Table, column: &str) -> Result<Vec<f64>> {
     let costs = table.numbers(column)?;
-    match costs.iter().position(|&cost| cost <= 0.0) {
+    let may_be = |cost: f64| cost > 0.0 && cost <= Candidates::MOST_COST;
+    match costs.iter().position(|&cost| !may_be(cost)) {
         None => Ok(costs.to_vec()),
         Some(row) => Err(LabError::Input(format!(
-            "{}, column {column}, is {}: a cost must be positive, so correct it or leave the row out",
+            "{}, column {column}, is {:?}: a cost must be positive and at most {:e}, so correct it or leave the row out",
             table.place(row),
-            costs[row]
+            costs[row],
+            Candidates::MOST_COST
         ))),
     }
 }

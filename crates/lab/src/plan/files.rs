@@ -7,6 +7,7 @@ use taskscout_io::tables::{Column, write_csv};
 use super::Planned;
 use super::outcome::Row;
 use crate::error::{LabError, Result};
+use crate::files::check_free;
 
 /// Where a plan is written.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,12 +42,7 @@ impl PlanFiles {
             json: file("plan.json"),
         };
         for path in [&files.csv, &files.json] {
-            if path.exists() && !force {
-                return Err(LabError::Input(format!(
-                    "{} is there already: give --force to replace it, or another --out",
-                    path.display()
-                )));
-            }
+            check_free(path, force)?;
         }
         Ok(files)
     }

@@ -87,6 +87,7 @@ fn option(key: &str) -> Option<&'static str> {
         "budget" => "--budget",
         "max_tasks" => "--max-tasks",
         "switch_cost" => "--switch-cost",
+        "min_samples" => "--min-samples",
         "tolerance" => "--tolerance",
         "required" => "--require",
         "forbidden" => "--forbid",

@@ -18,6 +18,8 @@ const MATRICES: f64 = 16.0;
 const SUMMED: f64 = 4096.0;
 /// Copies of all embeddings at once.
 const COPIES: f64 = 2.0;
+/// The same where their features outnumber the tasks and are replaced by as many directions as there are tasks.
+const WIDE_COPIES: f64 = 4.5;
 /// Features from which a design takes work that grows with their cube.
 const WIDE: f64 = 64.0;
 /// Products of all tasks with themselves that such a design takes at least.
@@ -36,13 +38,11 @@ pub(super) fn check(source: &Source, asked: &Asked, options: &PlanOptions) -> Re
         Tasks::Listed(_) => 0.0,
     };
     let (rows, width) = (rows as f64, width as f64);
-    let embedded = COPIES
-        * rows
-        * if width < features as f64 {
-            features as f64
-        } else {
-            width
-        };
+    let embedded = if width < features as f64 {
+        WIDE_COPIES * rows * features as f64
+    } else {
+        COPIES * rows * width
+    };
     let matrices = (MATRICES + rows / SUMMED) * width * width;
     let bytes = NUMBER * (listed + embedded + matrices);
     let work = PRODUCTS * (rows + 2.0 * width) * width * width;

@@ -48,6 +48,17 @@ fn errors_are_one_sentence_with_place_and_remedy() {
         &format!("{base} --switch-cost 600"),
         &["--budget 1000 does not pay", "raise it"],
     );
+    for (option, setting) in [
+        ("--switch-cost 1e200", "at most 1e100"),
+        ("--min-samples 10000000000000000", "at most 1e15"),
+    ] {
+        scratch.design_refused(&format!("{base} {option}"), &[setting]);
+    }
+    scratch.file("dear.csv", "north,east,price\n1,0,1\n0,1,1e200\n");
+    scratch.design_refused(
+        "--candidates dear.csv --columns north,east --cost price --budget 9",
+        &["line 3", "dear.csv"],
+    );
     scratch.design_refused(
         &format!("{base} --study none.json"),
         &["cannot read none.json"],

@@ -281,10 +281,23 @@ impl<'a> Campaign<'a> {
                 ),
             ));
         }
-        if !(self.switch_cost >= 0.0 && self.switch_cost.is_finite()) {
+        if !(0.0..=Candidates::MOST_COST).contains(&self.switch_cost) {
             return Err(Error::setting(
                 "switch_cost",
-                format!("is {}: it must be at least 0", self.switch_cost),
+                format!(
+                    "is {:e}: it must be at least 0 and at most {:e}",
+                    self.switch_cost,
+                    Candidates::MOST_COST
+                ),
+            ));
+        }
+        if self.min_samples as f64 > MOST_SAMPLES {
+            return Err(Error::setting(
+                "min_samples",
+                format!(
+                    "is {}: it must be at most {MOST_SAMPLES:e}",
+                    self.min_samples
+                ),
             ));
         }
         if self.max_tasks == Some(0) {
