@@ -8,6 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use taskscout_io::files::{temporary_of, write_atomically};
 
 use super::lock::LOCK;
@@ -16,6 +17,10 @@ use crate::run_input::RunInput;
 
 /// The file of the manifest.
 pub(super) const MANIFEST: &str = "manifest.json";
+/// Who wrote it, since other programs call files of theirs the same.
+const WRITTEN_BY: (&str, &str) = ("written_by", "taskscout");
+/// All keys of those that were written before it said so; the first and the last were always there.
+const EARLIER: [&str; 3] = ["inputs", "accepted", "files"];
 
 /// What a run has written, and what it was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,16 +35,51 @@ pub(super) struct Manifest {
     pub(super) files: BTreeSet<String>,
 }
 
+/// It as it is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    written_by: &'a str,
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+}
+
+/// What is wrong with the manifest of a folder.
+fn bad(folder: &Path, problem: &str) -> LabError {
+    LabError::Input(format!(
+        "{} does not list the files of the run ({problem}): move the folder away, or give another --out",
+        folder.join(MANIFEST).display()
+    ))
+}
+
+/// Whether this program wrote a manifest.
+fn is_ours(manifest: &Value) -> bool {
+    let Some(keys) = manifest.as_object() else {
+        return false;
+    };
+    match keys.get(WRITTEN_BY.0) {
+        Some(who) => who == WRITTEN_BY.1,
+        None => {
+            let [first, _, last] = EARLIER;
+            let always = keys.contains_key(first) && keys.contains_key(last);
+            always && keys.keys().all(|key| EARLIER.contains(&key.as_str()))
+        }
+    }
+}
+
 impl Manifest {
-    /// That of a folder, if it has one.
+    /// That of a folder, if it has one; another program's is refused.
     pub(super) fn read(folder: &Path) -> Result<Option<Self>> {
+        let known = Self::read_ours(folder)?;
+        if known.is_none() && folder.join(MANIFEST).symlink_metadata().is_ok() {
+            return Err(bad(folder, "another program wrote it"));
+        }
+        Ok(known)
+    }
+
+    /// That of a folder, if it has one of this program.
+    pub(super) fn read_ours(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
-        let bad = |problem: &str| {
-            LabError::Input(format!(
-                "{} does not list the files of the run ({problem}): move the folder away, or give another --out",
-                path.display()
-            ))
-        };
+        let bad = |problem: &str| bad(folder, problem);
         let text = match std::fs::read(&path) {
             Ok(text) => text,
             Err(error)
@@ -49,8 +89,13 @@ impl Manifest {
             }
             Err(error) => return Err(bad(&error.to_string())),
         };
-        let manifest: Self =
+        let found: Value =
             serde_json::from_slice(&text).map_err(|error| bad(&error.to_string()))?;
+        if !is_ours(&found) {
+            return Ok(None);
+        }
+        let manifest: Self =
+            serde_json::from_value(found).map_err(|error| bad(&error.to_string()))?;
         match manifest.files.iter().find(|name| !is_inside(name)) {
             Some(name) => Err(bad(&format!("`{name}` lies elsewhere"))),
             None => Ok(Some(manifest)),
@@ -59,7 +104,11 @@ impl Manifest {
 
     /// Writes it into its folder.
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(self)
+        let written = Written {
+            written_by: WRITTEN_BY.1,
+            manifest: self,
+        };
+        let text = serde_json::to_string_pretty(&written)
             .map_err(|error| LabError::Failure(format!("cannot write the manifest: {error}")))?;
         write_atomically(folder.join(MANIFEST), (text + "\n").as_bytes())
             .map_err(|error| LabError::Input(error.to_string()))
@@ -199,6 +248,37 @@ mod tests {
         std::fs::write(folder.path().join(MANIFEST), text).unwrap();
         let error = Manifest::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("`../a` lies elsewhere"), "{error}");
+    }
+
+    #[test]
+    fn manifests_of_other_programs_are_none_of_ours() {
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path();
+        let write = |text: &str| std::fs::write(folder.join(MANIFEST), text).unwrap();
+        for others in [
+            r#"{"files": ["thesis.tex"]}"#,
+            r#"{"name": "page", "inputs": [], "files": ["thesis.tex"]}"#,
+            r#"{"written_by": "else", "inputs": [], "files": ["thesis.tex"]}"#,
+            r#"["thesis.tex"]"#,
+        ] {
+            write(others);
+            let error = Manifest::read(folder).unwrap_err().to_string();
+            assert!(error.contains("another program wrote it"), "{error}");
+            assert_eq!(Manifest::read_ours(folder).unwrap(), None, "{others}");
+        }
+        // As versions wrote it that did not say who they are.
+        for earlier in [
+            r#"{"inputs": [], "files": ["results.csv"]}"#,
+            r#"{"inputs": [], "accepted": ["a"], "files": ["results.csv"]}"#,
+        ] {
+            write(earlier);
+            let known = Manifest::read(folder).unwrap().unwrap();
+            assert!(known.files.contains("results.csv"), "{earlier}");
+            known.write(folder).unwrap();
+            let text = std::fs::read_to_string(folder.join(MANIFEST)).unwrap();
+            assert!(text.contains(r#""written_by": "taskscout""#), "{text}");
+            assert_eq!(Manifest::read(folder).unwrap(), Some(known));
+        }
     }
 
     #[test]

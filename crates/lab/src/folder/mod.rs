@@ -54,12 +54,12 @@ pub(crate) fn is_of_run(path: &Path) -> Result<bool> {
         return Ok(false);
     };
     let listed = |known: Manifest| known.files.contains(&*name.to_string_lossy());
-    Ok(Manifest::read(folder)?.is_some_and(listed))
+    Ok(Manifest::read_ours(folder)?.is_some_and(listed))
 }
 
 /// Whether a folder is that of a run, which may still write there.
 pub(crate) fn is_run(folder: &Path) -> Result<bool> {
-    Ok(Manifest::read(folder)?.is_some())
+    Ok(Manifest::read_ours(folder)?.is_some())
 }
 
 /// The folder of a run.

@@ -75,3 +75,15 @@ fn force_needs_a_manifest() {
     scratch.run_well(&["--force"]);
     assert!(!scratch.path("out/.manifest.json.77-0.tmp").exists());
 }
+
+#[test]
+fn force_trusts_no_other_programs_manifest() {
+    let scratch = Scratch::tables();
+    scratch.file("out/manifest.json", r#"{"files": ["thesis.tex"]}"#);
+    scratch.file("out/thesis.tex", "mine");
+    for options in [&["--force"][..], &["--resume"], &[]] {
+        scratch.run_refused(options, &["another program wrote it", "another --out"]);
+    }
+    assert_eq!(scratch.files("out"), ["manifest.json", "thesis.tex"]);
+    assert_eq!(scratch.text("out/thesis.tex"), "mine");
+}
