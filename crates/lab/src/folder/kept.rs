@@ -5,7 +5,7 @@ use taskscout_report::{PlanRow, ResultRow, read_csv, read_plans};
 use super::{PLANS, RunFolder, TRIALS};
 use crate::error::{LabError, Result};
 use crate::prepare::Prepared;
-use crate::record::{Contender, Trial, TrialDetails, TrialRecord};
+use crate::record::{Contender, MEAN_TASK, Trial, TrialDetails, TrialRecord};
 
 impl RunFolder {
     /// A trial that had been finished, with its details if the world wants them. One whose files are
@@ -131,8 +131,33 @@ fn flaw(
             || row.round >= rounds
             || !targets.contains(&row.target.as_deref())
     };
-    let place = rows.iter().position(stranger)?;
-    Some(format!("has another trial's row as its row {}", place + 1))
+    if let Some(place) = rows.iter().position(stranger) {
+        return Some(format!("has another trial's row as its row {}", place + 1));
+    }
+    let bad = |(place, row)| Some(format!("has {} in its row {}", bad_cell(row)?, place + 1));
+    rows.iter().enumerate().find_map(bad)
+}
+
+/// A cell that no trial writes, in words.
+fn bad_cell(row: &ResultRow) -> Option<String> {
+    let judged = row.target.as_deref() != Some(MEAN_TASK);
+    if judged && row.returned_loss.is_none() {
+        return Some("no returned_loss".into());
+    }
+    let (least, any) = (0.0, f64::NEG_INFINITY);
+    let cells = [
+        ("test_loss", row.test_loss, least),
+        ("returned_loss", row.returned_loss, least),
+        ("subspace_similarity", row.subspace_similarity, any),
+        ("relevance", row.relevance, any),
+        ("collect_s", Some(row.collect_s), least),
+        ("train_s", Some(row.train_s), least),
+        ("design_s", Some(row.design_s), least),
+    ];
+    cells.into_iter().find_map(|(name, value, least)| {
+        let value = value.filter(|value| !(value.is_finite() && *value >= least))?;
+        Some(format!("{value} as {name}"))
+    })
 }
 
 /// How many rounds a trial has.

@@ -69,6 +69,12 @@ fn a_trial_that_is_not_whole_is_run_again() {
     let lines: Vec<&str> = whole.lines().collect();
     assert_eq!(lines.len(), 3, "two rounds");
     let cut = &whole[..whole.len() - 9];
+    let with = |column: &str, value: &str| {
+        let place = lines[0].split(',').position(|name| name == column).unwrap();
+        let mut cells: Vec<&str> = lines[2].split(',').collect();
+        cells[place] = value;
+        format!("{}\n{}\n{}\n", lines[0], lines[1], cells.join(","))
+    };
     for (number, (text, problem)) in [
         (
             format!("{}\n{}\n", lines[0], lines[1]),
@@ -86,6 +92,12 @@ fn a_trial_that_is_not_whole_is_run_again() {
         (whole.replacen(",0,", ",zero,", 1), "cannot be read"),
         (cut.to_owned(), "breaks off"),
         (String::new(), "breaks off"),
+        (with("returned_loss", "NaN"), "NaN as returned_loss"),
+        (with("returned_loss", "inf"), "inf as returned_loss"),
+        (with("returned_loss", "-1"), "-1 as returned_loss"),
+        (with("returned_loss", ""), "no returned_loss in its row 2"),
+        (with("test_loss", "-inf"), "-inf as test_loss"),
+        (with("train_s", "NaN"), "NaN as train_s"),
     ]
     .into_iter()
     .enumerate()
