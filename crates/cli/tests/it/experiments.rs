@@ -157,7 +157,10 @@ fn a_folder_with_a_run_is_refused_without_force() {
     );
     refused(
         &run_small(&scratch, "out", "--n-target 7 --seeds 1 --resume"),
-        &["another experiment"],
+        &[
+            "another experiment",
+            "`target.samples` was 200, and is 7 now",
+        ],
     );
     assert_eq!(results(&scratch.path("out")), before, "nothing is lost");
     run_well(&scratch, "out", "--seeds 2 --force");

@@ -3,6 +3,7 @@
 //! One process at a time uses it ([`lock`]); what it writes is listed ([`manifest`]), with what it was
 //! made from ([`inputs`]).
 
+mod changes;
 mod contents;
 mod kept;
 mod lock;
@@ -262,10 +263,13 @@ impl RunFolder {
 
     fn check_same(&self, known: &Value) -> Result<()> {
         for key in ["version", "experiment"] {
-            if lasting(known.get(key)) != lasting(self.settings.get(key)) {
+            let (had, wanted) = (lasting(known.get(key)), lasting(self.settings.get(key)));
+            if had != wanted {
+                let change = changes::first(key, had.as_ref(), wanted.as_ref());
                 return Err(LabError::Input(format!(
-                    "{} holds a run with another {key}, which cannot be resumed: give the same options, or another --out",
-                    self.path.display()
+                    "{} holds a run with another {key}{}, which cannot be resumed: give the same options, or another --out",
+                    self.path.display(),
+                    change.map_or_else(String::new, |change| format!(" ({change})"))
                 )));
             }
         }
