@@ -8,7 +8,7 @@ use taskscout_lab::{AllOptions, Experiment, MEND, QUICK, run_all, run_theory, ru
 use crate::args::Asked;
 use crate::error::{CliError, Result};
 use taskscout_terminal::terminal;
-use taskscout_terminal::{conclude, print, show};
+use taskscout_terminal::{conclude, print_json, show};
 
 /// Checks an experiment without running it; what a file leaves to the command line, it may leave out.
 pub(crate) fn check(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
@@ -23,7 +23,7 @@ pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry
     }
     let finished = experiment.run(&asked.options, registry, &terminal())?;
     let printed = if asked.json {
-        print(&finished.summary()?)
+        print_json(&finished.summary()?)
     } else {
         let page = finished.folder().join("report.html");
         let verdicts = finished.report().verdicts();
@@ -40,7 +40,7 @@ pub(crate) fn execute(experiment: Experiment, asked: &Asked, registry: &Registry
 fn execute_truths(experiment: Experiment, asked: &Asked, registry: &Registry) -> Result<()> {
     let truths = run_truths(experiment, &asked.options, registry, &terminal())?;
     let printed = if asked.json {
-        print(truths.summary())
+        print_json(truths.summary())
     } else {
         let page = truths.folder().join("report.html");
         show(&format!("{}\n", truths.in_words()))
@@ -62,7 +62,7 @@ pub(crate) fn execute_all(options: &AllOptions, json: bool, registry: &Registry)
     };
     let together = run_all(options, registry, &terminal(), &mut each)?;
     let printed = match json {
-        true => print(together.summary()),
+        true => print_json(together.summary()),
         false => close(
             options.common.quick,
             together.verdicts(),
@@ -80,7 +80,7 @@ pub(crate) fn execute_all(options: &AllOptions, json: bool, registry: &Registry)
 pub(crate) fn execute_theory(asked: &Asked) -> Result<()> {
     let report = run_theory(&asked.options, &terminal())?;
     if asked.json {
-        return print(report.summary());
+        return print_json(report.summary());
     }
     let page = report.folder().join("report.html");
     show(&format!(

@@ -11,7 +11,7 @@ use crate::data::options::LogArgs;
 use crate::error::Result;
 use crate::named::named;
 use taskscout_terminal::terminal;
-use taskscout_terminal::{print, show_concluding, tell};
+use taskscout_terminal::{print_json, show_concluding, tell};
 
 /// Options of `taskscout learn`.
 #[derive(Debug, Clone, Args)]
@@ -114,7 +114,7 @@ pub(crate) fn execute(args: &LearnArgs) -> Result<()> {
         save(&learnt, files)?;
     }
     if args.json {
-        print(&learnt.json()?)?;
+        print_json(&learnt.json()?)?;
     } else {
         show_concluding(&learnt.text())?;
     }

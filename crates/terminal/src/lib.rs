@@ -26,5 +26,5 @@ mod progress;
 
 pub use alive::Alive;
 pub use interrupt::survive_full_files;
-pub use output::{conclude, print, show, show_concluding, tell};
+pub use output::{conclude, print, print_json, show, show_concluding, tell};
 pub use progress::terminal;

@@ -1,5 +1,6 @@
 //! What commands write to the terminal.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
@@ -38,6 +39,31 @@ pub fn print(text: &str) -> Result<()> {
         std::io::ErrorKind::BrokenPipe => LabError::Closed,
         _ => LabError::Failure(format!("cannot write to standard output: {error}")),
     })
+}
+
+/// Prints JSON to standard output. Its strings may hold characters that JSON allows and that act on a terminal all the same:
+/// these are escaped, so that it says the same.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_json(text: &str) -> Result<()> {
+    print(&without_control(text))
+}
+
+/// JSON without delete and the control characters behind it, which can only stand in its strings.
+fn without_control(json: &str) -> Cow<'_, str> {
+    let acts = |letter: char| matches!(letter, '\u{7f}'..='\u{9f}');
+    if !json.contains(acts) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        match acts(letter) {
+            true => out.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => out.push(letter),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Prints what people read to standard output: whatever names hold, nothing acts on the terminal.

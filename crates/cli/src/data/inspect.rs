@@ -7,7 +7,7 @@ use taskscout_logs::read;
 use super::options::InspectOptions;
 use crate::error::{CliError, Result};
 use taskscout_terminal::Alive;
-use taskscout_terminal::{print, show};
+use taskscout_terminal::{print_json, show};
 
 /// Reads logs and says what they hold.
 pub(crate) fn execute(options: &InspectOptions) -> Result<()> {
@@ -33,5 +33,5 @@ fn shown(json: bool, found: &impl Serialize, text: impl Fn() -> String) -> Resul
     }
     let json = serde_json::to_string_pretty(found)
         .map_err(|error| CliError::Failure(format!("cannot write what was found: {error}")))?;
-    print(&(json + "\n"))
+    print_json(&(json + "\n"))
 }

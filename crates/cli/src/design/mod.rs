@@ -8,7 +8,7 @@ use taskscout_lab::plan::{PlanFiles, Planning};
 use self::options::DesignOptions;
 use crate::error::Result;
 use taskscout_terminal::Alive;
-use taskscout_terminal::{print, show, tell};
+use taskscout_terminal::{print_json, show, tell};
 
 /// Reads, plans, and hands the plan out.
 pub(crate) fn execute(options: &DesignOptions, registry: &Registry) -> Result<()> {
@@ -28,7 +28,7 @@ pub(crate) fn execute(options: &DesignOptions, registry: &Registry) -> Result<()
         tell(&format!("note: {note}"));
     }
     if options.json {
-        return print(planned.json());
+        return print_json(planned.json());
     }
     show(&planned.text())
 }

@@ -21,7 +21,7 @@ use self::new::NewOptions;
 use self::options::{AskArgs, Place, StudyArgs, StudyCommand, TargetOptions, WorkArgs};
 use crate::error::{CliError, Result};
 use taskscout_terminal::Alive;
-use taskscout_terminal::{print, show, show_concluding, tell};
+use taskscout_terminal::{print_json, show, show_concluding, tell};
 
 /// Does what is asked of a study.
 pub(crate) fn execute(args: &StudyArgs, registry: &Registry) -> Result<()> {
@@ -95,7 +95,7 @@ impl Context<'_> {
         }
         let json = serde_json::to_string_pretty(value)
             .map_err(|error| CliError::Failure(format!("cannot write JSON: {error}")))?;
-        print(&format!("{json}\n"))
+        print_json(&format!("{json}\n"))
     }
 
     fn begin(&self, options: &NewOptions) -> Result<()> {

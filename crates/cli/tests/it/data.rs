@@ -214,6 +214,37 @@ fn names_are_shown_and_not_obeyed() {
         "{shown}"
     );
     assert!(!shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    // In JSON as well, which allows more, and on pages.
+    let text = "id,x,y\n".to_owned()
+        + &(0..60)
+            .map(|row| {
+                format!(
+                    "\"{}\u{7f}\u{9b}31m\u{1b}[31m\",{row},{}\n",
+                    row % 3,
+                    (row * 7) % 11
+                )
+            })
+            .collect::<String>();
+    scratch.file("c1.csv", &text);
+    let columns = "c1.csv --inputs x --outputs y --task id";
+    let target = "0\u{7f}\u{9b}31m\u{1b}[31m";
+    for mut command in [
+        scratch.command(&format!("data inspect {columns} --json")),
+        scratch.command(&format!(
+            "learn {columns} --out out --phi linear --json --target {target}"
+        )),
+    ] {
+        let output = command.output().unwrap();
+        succeeded(&output);
+        let shown = stdout(&output);
+        assert!(shown.contains(r"\u007f\u009b31m\u001b[31m"), "{shown}");
+        assert!(!shown.contains(['\u{1b}', '\u{7f}', '\u{9b}']), "{shown}");
+        let json: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert!(json.to_string().contains('\u{9b}'), "{json}");
+    }
+    let page = scratch.text("out/report.html");
+    assert!(!page.contains(['\u{1b}', '\u{7f}', '\u{9b}']), "{page}");
+    assert!(page.contains("\u{fffd}31m"), "{page}");
     refused(
         &scratch,
         "logs --inputs none --outputs y --task id",

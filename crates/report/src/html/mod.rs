@@ -215,6 +215,13 @@ pub fn html_page(title: &str, body: &str) -> String {
         "\n"
     }
     .into_string()
+    // Names may hold what no page may.
+    .replace(is_forbidden, "\u{fffd}")
+}
+
+/// Control characters, apart from breaks between words.
+fn is_forbidden(letter: char) -> bool {
+    letter.is_control() && !matches!(letter, '\t' | '\n' | '\r')
 }
 
 fn experiment(report: &ExperimentReport, index: usize, level: Level, pictures: Pictures) -> Markup {
