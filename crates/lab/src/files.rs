@@ -10,12 +10,17 @@ use crate::folder;
 /// Writes columns to a file.
 pub type Write = fn(&Path, &[Column]) -> taskscout_io::tables::Result<()>;
 
+/// Whether there is a file, a folder or a link, which may point to nothing.
+pub(crate) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
 /// Refuses to replace a file that is there unless it may be; never replaces a file of a run.
 ///
 /// # Errors
 /// A file that is there and may not be replaced.
 pub fn check_free(path: &Path, force: bool) -> Result<()> {
-    let problem = if !path.exists() {
+    let problem = if !is_there(path) {
         return Ok(());
     } else if !force {
         "is there already: give --force to replace it, or another --out"

@@ -191,6 +191,12 @@ fn exports_are_files_that_are_not_lost() {
         std::fs::read(scratch.path("copy.safetensors")).unwrap(),
         std::fs::read(scratch.path(MODEL)).unwrap()
     );
+    // A link is there, even if it points to nothing.
+    std::os::unix::fs::symlink("nowhere", scratch.path("link.safetensors")).unwrap();
+    let linked = format!("{line} --out link.safetensors");
+    scratch.refused(&linked, &["link.safetensors is there already"]);
+    assert!(!scratch.path("nowhere").exists());
+    scratch.done(&format!("{linked} --force"));
     scratch.refused(
         &format!("{line} --out c.safetensors --std"),
         &["belongs to --format onnx"],

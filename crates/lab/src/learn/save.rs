@@ -7,7 +7,7 @@ use taskscout_io::tables::{Column, write_csv};
 
 use super::{Learnt, PlannedRecording};
 use crate::error::{LabError, Result};
-use crate::files::check_free;
+use crate::files::{check_free, is_there};
 use crate::folder;
 
 /// Where what was learnt is written.
@@ -46,7 +46,7 @@ impl LearnFiles {
         for path in all {
             check_free(path, force)?;
         }
-        if all.iter().any(|path| path.exists()) && !is_of_learn(&files.summary) {
+        if all.iter().any(|path| is_there(path)) && !is_of_learn(&files.summary) {
             return refused(
                 "holds files that `taskscout learn` did not write, so --force replaces nothing: move them away",
             );
