@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use taskscout_io::tables::visible;
+
+use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::flight_name::FlightName;
 use crate::wind::Wind;
@@ -20,6 +23,43 @@ pub struct Logs {
     pub recordings: Vec<Recording>,
     /// What is odd but no reason to refuse a file.
     pub warnings: Vec<String>,
+}
+
+/// Inputs may be so large: sums of more would overflow.
+const LARGEST_INPUT: f64 = 1e300;
+/// The same of outputs, whose squares are summed.
+const LARGEST_OUTPUT: f64 = 1e130;
+
+impl Logs {
+    /// Refuses values that nothing can be learnt from, because sums over rows would overflow.
+    ///
+    /// # Errors
+    /// The first such value, with recording, row and column.
+    pub fn check_sizes(&self) -> Result<()> {
+        for recording in &self.recordings {
+            let sides = [
+                ("input", &self.inputs, &recording.x, LARGEST_INPUT),
+                ("output", &recording.outputs, &recording.y, LARGEST_OUTPUT),
+            ];
+            for (kind, names, values, most) in sides {
+                let Some(at) = values.iter().position(|value| value.abs() > most) else {
+                    continue;
+                };
+                let (row, column) = (at / names.len(), at % names.len());
+                return Err(Error::Log {
+                    path: recording.path.clone(),
+                    problem: format!(
+                        "has {kind} `{}` = {:e} in row {} of recording {}, and {kind}s may be {most:e} at most: correct it, leave the row out, or scale the column",
+                        visible(&names[column]),
+                        values[at],
+                        row + 1,
+                        visible(&recording.name)
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What columns are measured in, by their names; nothing where nobody said.

@@ -166,4 +166,59 @@ fn where_double_precision_ends_is_said() {
     assert!(said.contains("warning: input `a` is"), "{said}");
     assert!(said.contains("warning: output `y` is"), "{said}");
     assert!(said.contains("subtract the offset"), "{said}");
+
+    let line = "learn end.csv --inputs a,b --outputs y --task task --target t2 --phi linear";
+    let output = scratch.taskscout(&format!("{line} --out learnt"));
+    let said = succeeded(&output);
+    let places = [
+        said,
+        stdout(&output),
+        scratch.text("learnt/summary.json"),
+        scratch.text("learnt/report.html"),
+    ];
+    for text in places {
+        for (column, remedy) in [
+            ("input `a` is 1", "subtract the offset"),
+            ("output `y` is 1", ""),
+        ] {
+            assert!(text.contains(column) && text.contains(remedy), "{text}");
+        }
+    }
+    scratch.offset_table("plain.csv", PLAIN);
+    let output = scratch.taskscout(&line.replace("end", "plain"));
+    let said = succeeded(&output) + &stdout(&output);
+    assert!(!said.contains("subtract the offset"), "{said}");
+}
+
+#[test]
+fn values_that_would_overflow_are_refused_with_their_place() {
+    let scratch = Scratch::new();
+    let sides = "--inputs a,b --outputs y --task task --target t2";
+    for (name, column, value) in [
+        ("x.csv", "input `a`", 1.7e308),
+        ("y.csv", "output `y`", 1e150),
+    ] {
+        let mut text = String::from("task,a,b,y\n");
+        for row in 0..TASKS * ROWS {
+            let [mut a, b, mut y] = sample(row % TASKS, row);
+            if row == 2 + 3 * TASKS {
+                *(if name == "x.csv" { &mut a } else { &mut y }) = value;
+            }
+            text += &format!("t{},{a:?},{b:?},{y:?}\n", row % TASKS);
+        }
+        scratch.file(name, &text);
+        let place = ["row 4 of recording t2", name, column, "leave the row out"];
+        scratch.refused(&format!("learn {name} {sides}"), &place);
+        scratch.refused(
+            &format!("reproduce drone --data {name} {sides} --out out"),
+            &place,
+        );
+        let output = scratch.taskscout(&format!(
+            "data inspect {name} --inputs a,b --outputs y --task task"
+        ));
+        succeeded(&output);
+        let shown = stdout(&output);
+        assert!(!shown.contains("inf") && !shown.contains("NaN"), "{shown}");
+        assert!(shown.contains(place[0]), "{shown}");
+    }
 }

@@ -65,18 +65,25 @@ pub(super) struct Prepared {
     /// The task features of each recording.
     pub(super) task_features: Vec<Vec<f64>>,
     pub(super) notes: Vec<String>,
+    /// Those of them on columns that double precision tells little of.
+    imprecise: Vec<String>,
 }
 
 impl Prepared {
     /// Reads the logs and makes them ready.
     pub(super) fn read(options: &LearnOptions, watch: &Watcher) -> Result<Self> {
         let mut logs = read(&options.data, &options.read)?;
+        logs.check_sizes()?;
         gather(&mut logs, &options.data, &options.read, &options.facts)?;
         logs.units.extend(options.units.iter().cloned());
         for warning in &logs.warnings {
             watch.note(&format!("warning: {warning}"));
         }
-        Self::of(logs, options)
+        let prepared = Self::of(logs, options)?;
+        for warning in &prepared.imprecise {
+            watch.note(&format!("warning: {warning}"));
+        }
+        Ok(prepared)
     }
 
     /// Makes logs ready.
@@ -119,6 +126,7 @@ impl Prepared {
                 .chain(terms.left_out())
                 .cloned()
                 .collect(),
+            imprecise: Vec::new(),
             target,
             outputs,
             sources,
@@ -314,9 +322,16 @@ impl Prepared {
             .iter()
             .map(|one| place(one).unwrap_or(0));
         self.level = places.collect();
-        self.notes.extend(notes);
-        let outputs = self.logs.recordings[self.target].outputs.len();
-        self.offsets = (0..outputs).map(|output| self.offset(output)).collect();
+        let names = self.logs.recordings[self.target].outputs.clone();
+        for (output, name) in names.iter().enumerate() {
+            let columns = self.output_column(output);
+            self.offsets.push(columns.offset(0));
+            if self.outputs.contains(&output) {
+                notes.extend(columns.warning(0, &format!("output `{name}`")));
+            }
+        }
+        self.notes.extend(notes.iter().cloned());
+        self.imprecise = notes;
         Ok(())
     }
 
@@ -342,16 +357,15 @@ impl Prepared {
         }
     }
 
-    /// What is taken off an output: of the source recordings, because few rows of the target are known.
-    fn offset(&self, output: usize) -> f64 {
-        let columns = Columns::of(1, || {
+    /// What an output's offset comes from: the source recordings, because few rows of the target are known.
+    fn output_column(&self, output: usize) -> Columns {
+        Columns::of(1, || {
             self.sources.iter().flat_map(|&at| {
                 let recording = &self.logs.recordings[at];
                 let rows = recording.y.chunks_exact(recording.outputs.len());
                 rows.map(move |row| std::slice::from_ref(&row[output]))
             })
-        });
-        columns.offset(0)
+        })
     }
 }
 

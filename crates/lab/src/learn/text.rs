@@ -44,6 +44,9 @@ pub(super) fn page(summary: &LearnSummary) -> String {
     for one in &summary.estimated {
         out += &format!("{}\n", estimated(one));
     }
+    for note in &summary.notes {
+        out += &format!("note: {note}\n");
+    }
     out += "\nWhat more rows of the target would bring, as the model sees it:\n";
     out += &table(&forecast_head(summary), &target_forecast(summary));
     if !summary.plan.is_empty() {

@@ -6,6 +6,8 @@ const FAR: f64 = 10.0;
 const MAD_TO_STD: f64 = 1.4826;
 /// A column of no more values than this is a choice, not a measurement: it has no limits.
 const CHOICES: usize = 10;
+/// Values up to this are summed and squared as they are.
+const MODERATE: f64 = 1e150;
 
 /// What is to be known about a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +29,12 @@ impl Column {
     pub(super) fn new(values: impl Iterator<Item = f64>) -> Self {
         let values: Vec<f64> = values.collect();
         let count = values.len();
-        let mean = values.iter().sum::<f64>() / count.max(1) as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let unit = unit(values.iter().copied());
+        let mean = mean(values.iter().copied());
+        let squares: f64 = values
+            .iter()
+            .map(|value| (value / unit - mean / unit).powi(2))
+            .sum();
         let mut sorted = values;
         sorted.sort_by(f64::total_cmp);
         let min = sorted.first().copied().unwrap_or(f64::NAN);
@@ -44,7 +50,7 @@ impl Column {
         Self {
             count,
             mean,
-            std: (squares / count.saturating_sub(1).max(1) as f64).sqrt(),
+            std: unit * (squares / count.saturating_sub(1).max(1) as f64).sqrt(),
             min,
             max,
             far: far(&sorted),
@@ -59,12 +65,33 @@ impl Column {
     }
 }
 
+/// What values are divided by so that their sums and squares do not overflow: a power of two, which rounds nothing.
+pub(super) fn unit(values: impl Iterator<Item = f64>) -> f64 {
+    let largest = values.fold(0.0, |most: f64, value| most.max(value.abs()));
+    if largest > MODERATE {
+        largest.log2().floor().exp2()
+    } else {
+        1.0
+    }
+}
+
+/// The mean of values of any size; 0 if there are none.
+pub(super) fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let unit = unit(values.clone());
+    let (mut sum, mut count) = (0.0, 0_usize);
+    for value in values {
+        sum += value / unit;
+        count += 1;
+    }
+    unit * (sum / count.max(1) as f64)
+}
+
 /// The value in the middle of sorted values; no number if there are none.
 pub(super) fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match (sorted.len() % 2, sorted.get(middle)) {
         (_, None) => f64::NAN,
-        (0, Some(&upper)) => 0.5 * (sorted[middle - 1] + upper),
+        (0, Some(&upper)) => 0.5 * sorted[middle - 1] + 0.5 * upper,
         (_, Some(&value)) => value,
     }
 }
@@ -107,6 +134,21 @@ mod tests {
         );
         assert!(column(&[2.0; 5]).is_constant() && column(&[2.0]).is_constant());
         assert!(!found.is_constant());
+    }
+
+    #[test]
+    fn values_of_any_size_have_moments() {
+        for size in [1e-200, 1e154, 1e300] {
+            let found = column(&[3.0 * size, size, 2.0 * size, 6.0 * size]);
+            assert!((found.mean / (3.0 * size) - 1.0).abs() < 1e-15, "{size}");
+            let std = (14f64 / 3.0).sqrt() * size;
+            assert!(
+                (found.std / std - 1.0).abs() < 1e-14 || size < 1e-150,
+                "{size}"
+            );
+        }
+        let found = column(&[1.7e308, 1.7e308, -1.7e308, 1.7e308]);
+        assert!((found.mean / 0.85e308 - 1.0).abs() < 1e-15);
     }
 
     #[test]

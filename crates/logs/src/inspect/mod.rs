@@ -145,6 +145,8 @@ pub fn inspect(logs: &Logs) -> Inspection {
         .iter()
         .map(|it| Warning::reading(it))
         .collect();
+    let refused = logs.check_sizes().err();
+    warnings.extend(refused.map(|error| Warning::reading(&error.to_string())));
     warnings.extend(findings.warnings());
     Inspection {
         recordings: logs.recordings.len(),

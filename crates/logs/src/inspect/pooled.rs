@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::column::unit;
 use super::{InputSummary, Measured};
 use crate::recording::Logs;
 
@@ -9,6 +10,8 @@ use crate::recording::Logs;
 #[derive(Debug)]
 pub(super) struct Pooled {
     means: Vec<f64>,
+    /// What deviations are divided by, so that their products do not overflow.
+    units: Vec<f64>,
     ends: Vec<(f64, f64)>,
     /// Sums of products of deviations, `d × d`, the lower triangle filled.
     products: Vec<f64>,
@@ -24,18 +27,21 @@ impl Pooled {
             .map(|recording| recording.rows())
             .sum();
         let of = |index: usize| measured.iter().map(move |one| &one.inputs[index]);
+        let units: Vec<f64> = (0..d)
+            .map(|index| unit(of(index).flat_map(|column| [column.min, column.max])))
+            .collect();
         let means: Vec<f64> = (0..d)
             .map(|index| {
                 let sum: f64 = of(index)
-                    .map(|column| column.mean * column.count as f64)
+                    .map(|column| column.mean / units[index] * column.count as f64)
                     .sum();
-                sum / rows.max(1) as f64
+                units[index] * (sum / rows.max(1) as f64)
             })
             .collect();
         let parts: Vec<Vec<f64>> = logs
             .recordings
             .par_iter()
-            .map(|recording| products(&recording.x, &means))
+            .map(|recording| products(&recording.x, &means, &units))
             .collect();
         // In the order of the recordings: the sum does not depend on the threads.
         let mut sums = vec![0.0; d * d];
@@ -52,6 +58,7 @@ impl Pooled {
         Self {
             ends: ends.collect(),
             means,
+            units,
             products: sums,
             rows,
         }
@@ -62,8 +69,9 @@ impl Pooled {
         let summary = |(index, name): (usize, &String)| InputSummary {
             input: name.clone(),
             mean: self.means[index],
-            std: (self.products[index * d + index] / self.rows.saturating_sub(1).max(1) as f64)
-                .sqrt(),
+            std: self.units[index]
+                * (self.products[index * d + index] / self.rows.saturating_sub(1).max(1) as f64)
+                    .sqrt(),
             min: self.ends[index].0,
             max: self.ends[index].1,
         };
@@ -79,13 +87,14 @@ impl Pooled {
     }
 }
 
-fn products(x: &[f64], means: &[f64]) -> Vec<f64> {
+fn products(x: &[f64], means: &[f64], units: &[f64]) -> Vec<f64> {
     let d = means.len();
     let mut sums = vec![0.0; d * d];
     let mut off = vec![0.0; d];
     for row in x.chunks_exact(d.max(1)) {
-        for ((off, value), mean) in off.iter_mut().zip(row).zip(means) {
-            *off = value - mean;
+        let columns = row.iter().zip(means).zip(units);
+        for (off, ((value, mean), unit)) in off.iter_mut().zip(columns) {
+            *off = value / unit - mean / unit;
         }
         for (a, sums) in sums.chunks_exact_mut(d).enumerate() {
             for (sum, b) in sums[..=a].iter_mut().zip(&off) {

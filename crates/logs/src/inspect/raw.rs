@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::column::mean;
 use crate::error::Result;
 use crate::join::median_step;
 use crate::readers::{RobotFormat, read_raw, robot_format};
@@ -139,7 +140,7 @@ fn column(column: &Column) -> ColumnSummary {
     ColumnSummary {
         name: column.name.clone(),
         unit: column.unit.clone(),
-        mean: some(finite().sum::<f64>() / count.max(1) as f64),
+        mean: some(mean(finite())),
         min: some(finite().fold(f64::INFINITY, f64::min)),
         max: some(finite().fold(f64::NEG_INFINITY, f64::max)),
         missing: column.values.len() - count,

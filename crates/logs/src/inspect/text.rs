@@ -51,12 +51,20 @@ fn tasks(found: &Inspection) -> String {
             task.skipped.to_string(),
             number(task.time_span),
             number(task.time_step),
-            short(task.mean),
-            short(task.std),
+            shown(task.mean),
+            shown(task.std),
             task.wind.map_or_else(|| "-".into(), wind),
         ]
     }));
     aligned(&rows)
+}
+
+/// A number, where there is one.
+fn shown(value: f64) -> String {
+    match value.is_finite() {
+        true => short(value),
+        false => "–".into(),
+    }
 }
 
 fn wind(wind: Wind) -> String {
@@ -74,7 +82,7 @@ fn inputs(found: &Inspection) -> String {
     ];
     rows.extend(found.inputs.iter().map(|input| {
         let mut row = vec![visible(&input.input).into_owned()];
-        row.extend([input.mean, input.std, input.min, input.max].map(short));
+        row.extend([input.mean, input.std, input.min, input.max].map(shown));
         row
     }));
     aligned(&rows)

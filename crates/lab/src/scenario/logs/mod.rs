@@ -151,6 +151,7 @@ impl WorldSettings for Settings {
 
     fn build(&self, watch: &Watcher) -> Result<Setup> {
         let logs = self.read(watch)?;
+        logs.check_sizes()?;
         let targets = self.find_targets(&logs)?;
         let bad = |error| LabError::in_table("world", "", error);
         let features = Features::new(self.phi, logs.inputs.len()).map_err(bad)?;
