@@ -44,6 +44,7 @@ pub mod names;
 pub mod options;
 pub mod parts;
 pub mod plan;
+mod pooling_need;
 mod prepare;
 mod publish;
 mod record;

@@ -70,6 +70,34 @@ fn experiments_that_fit_nowhere_are_refused_with_their_size() {
 }
 
 #[test]
+fn many_recordings_are_refused_with_what_they_need() {
+    let scratch = Scratch::new();
+    let mut text = String::from("task,u,y\n");
+    for row in 0..1200 {
+        let u = (1.7 * f64::from(row)).sin();
+        text += &format!(
+            "t{},{u},{}\n",
+            row % 300,
+            2.0 * u + (0.9 * f64::from(row)).cos()
+        );
+    }
+    scratch.file("many.csv", &text);
+    let sides = "many.csv --inputs u --outputs y --task task --target t7";
+    let parts = [
+        "what is known of 299 tasks with 85 features",
+        "MB are allowed",
+        "--phi linear",
+    ];
+    scratch.refused(&format!("learn {sides} --memory 0.1"), &parts);
+    let more = "--n-target 2 --seeds 1 --strategies passive --jobs 1 --out out";
+    scratch.refused(
+        &format!("reproduce drone --data {sides} {more} --memory 0.1"),
+        &["tasks with 82 features", "are allowed: use fewer"],
+    );
+    scratch.done(&format!("learn {sides} --memory 0.1 --phi linear"));
+}
+
+#[test]
 fn limits_hold_in_files_and_options_alike() {
     let scratch = Scratch::new();
     scratch.small(&[("seeds = 4", "seeds = 100000000000")]);

@@ -1,5 +1,7 @@
 //! One output: the hierarchical model of the recordings, and what the guard hands back for the target.
 
+use std::borrow::Cow;
+
 use taskscout::data::{Samples, TaskData};
 use taskscout::model::{Model, Structure};
 use taskscout::train::guard::stack;
@@ -68,6 +70,25 @@ impl OutputFit {
         note.strip_prefix("learnt on ").unwrap_or(note)
     }
 
+    /// The model with such task features of the target. It holds what is known of every recording, so it is copied only where
+    /// something changes.
+    fn model_at(&self, features: &[f64]) -> Cow<'_, Model> {
+        if features == self.data.targets()[0].features {
+            return Cow::Borrowed(&self.model);
+        }
+        let hierarchies = self.model.structure.hierarchical_models().iter();
+        let changed = hierarchies.map(|one| one.with_target_features(0, features));
+        Cow::Owned(Model {
+            structure: Structure::Hierarchical(changed.collect()),
+            representation: self.model.representation.clone(),
+            map: self.model.map.clone(),
+            spectrum: self.model.spectrum.clone(),
+            noise: self.model.noise,
+            report: self.model.report.clone(),
+            warm_start: self.model.warm_start.clone(),
+        })
+    }
+
     /// What the guard hands back for other rows of the target, whose task features may be others too. No row of the target
     /// enters what source recordings say, so nothing else is learnt anew.
     pub(super) fn refit(
@@ -81,15 +102,7 @@ impl OutputFit {
         let mut data = TaskData::new(self.data.feature_dim(), 1, self.data.task_dim());
         data.add_target(&own.name, features.to_vec())?;
         data.add_target_rows(0, rows)?;
-        let hierarchies = self.model.structure.hierarchical_models().iter();
-        let model = Model {
-            structure: Structure::Hierarchical(
-                hierarchies
-                    .map(|one| one.with_target_features(0, features))
-                    .collect(),
-            ),
-            ..self.model.clone()
-        };
+        let model = self.model_at(features);
         let pooling = prepared.pooling(self.output);
         let shared = pooling.shared_candidate(&data, &model, 0)?;
         let own = prepared.alone().target_only_candidate(&data, 0)?;

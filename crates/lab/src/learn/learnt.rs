@@ -14,7 +14,7 @@ use super::prepare::Prepared;
 use crate::error::Result;
 
 /// Fewest recordings of a level that regressions are fitted for.
-const FEWEST: usize = 4;
+pub(super) const FEWEST: usize = 4;
 /// Parts of a level's recordings that are left out in turn.
 const PARTS: usize = 4;
 /// Rows that a regression is fitted to at most.

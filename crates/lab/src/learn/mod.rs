@@ -177,6 +177,9 @@ pub fn learn(options: &LearnOptions, watch: &Watcher) -> Result<Learnt> {
         ));
     }
     let mut prepared = Prepared::read(options, watch)?;
+    let need = prepared.need();
+    need.check("learn from fewer recordings, or on simpler features with --phi linear")?;
+    need.note().iter().for_each(|note| watch.note(note));
     let estimated = unknown::estimate(&mut prepared)?;
     let known = |one: &EstimatedParameter| one.recording != prepared.name();
     // Where the target's own parameters are guessed from its rows, regressions at the guess would have seen them.

@@ -14,6 +14,8 @@ use super::summary::LeftOut;
 use super::{LearnOptions, learnt};
 use crate::error::{LabError, Result};
 use crate::log_features::Features;
+use crate::memory::{NUMBER, Need};
+use crate::pooling_need::{self, Pooled};
 use crate::watch::Watcher;
 
 /// Rows whose features are in memory at the same time.
@@ -146,6 +148,34 @@ impl Prepared {
         };
         prepared.scale(options.scale_by.as_deref())?;
         Ok(prepared)
+    }
+
+    /// What is kept of all recordings while they are learnt from: for `--phi auto` most of it is what is known of each.
+    pub(super) fn need(&self) -> Need {
+        let (tasks, outputs) = (self.sources.len(), self.outputs.len());
+        let mut sets = pooling_need::sets(&self.pooling, self.features.map.dim());
+        let mut features = self.features.map.dim();
+        if self.chooses_features() && tasks >= learnt::FEWEST {
+            // Of the features that are learnt each output sees two, on sets that are small.
+            sets.iter_mut().for_each(|set| *set += 2);
+            features += 2 * outputs;
+        }
+        let threads = rayon::current_num_threads();
+        let (d, tasks) = (features as f64, tasks as f64);
+        let mut need = pooling_need::need(
+            &sets,
+            Pooled {
+                tasks,
+                shared: self.terms.len() as f64,
+                outputs: outputs as f64,
+                at_once: outputs.min(threads) as f64,
+            },
+        );
+        need.add(
+            format!("the statistics of {tasks} recordings with {features} features"),
+            NUMBER * outputs as f64 * tasks * (0.5 * d * (d + 1.0) + d),
+        );
+        need
     }
 
     /// The name of the target's recording.

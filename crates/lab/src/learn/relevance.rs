@@ -3,6 +3,8 @@
 //! Similarity is the correlation of a recording's function and the target's over the target's inputs, with its spread over draws from both
 //! posteriors. What a recording added is how much more variance the target would have, before its own rows, without it.
 
+use std::collections::HashMap;
+
 use faer::{Mat, Side};
 use rayon::prelude::*;
 use taskscout::features::Features as _;
@@ -104,18 +106,36 @@ fn similarities(prepared: &Prepared, fit: &OutputFit) -> Result<Vec<Option<Simil
     let own = Function::new(&posterior.mean, &posterior.covariance)?;
     let mut rng = derive(0, Purpose::Test, &[fit.output as u64]);
     let own = own.draws(&ground(prepared.target), &mut rng);
-    let known: Vec<TaskPosterior> = hierarchy.task_posteriors().collect();
-    let of = |&source: &usize| {
-        let name = &prepared.logs.recordings[source].name;
-        let Some(task) = known.iter().find(|task| task.task.id.as_str() == name) else {
+    let sources = prepared.sources.iter().enumerate();
+    let slots: HashMap<&str, (usize, usize)> = sources
+        .map(|(slot, &source)| {
+            (
+                prepared.logs.recordings[source].name.as_str(),
+                (slot, source),
+            )
+        })
+        .collect();
+    let of = |task: TaskPosterior| {
+        let Some(&(slot, source)) = slots.get(task.task.id.as_str()) else {
             return Ok(None);
         };
         let basis = basis(hierarchy, &ground(source))?;
         let function = Function::new(&task.posterior.mean, &task.posterior.covariance)?;
         let mut rng = derive(1 + source as u64, Purpose::Test, &[fit.output as u64]);
-        Ok(compare(&own, &function.draws(&basis, &mut rng)))
+        let found = compare(&own, &function.draws(&basis, &mut rng));
+        Ok(found.map(|similarity| (slot, similarity)))
     };
-    prepared.sources.par_iter().map(of).collect()
+    // One after the other as they come: all of them at once take the square of the features for each recording.
+    let found: Vec<Option<(usize, Similarity)>> = hierarchy
+        .task_posteriors()
+        .par_bridge()
+        .map(of)
+        .collect::<Result<_>>()?;
+    let mut similarities = nothing();
+    for (slot, similarity) in found.into_iter().flatten() {
+        similarities[slot] = Some(similarity);
+    }
+    Ok(similarities)
 }
 
 fn basis(hierarchy: &HierarchicalModel, features: &Mat<f64>) -> Result<Mat<f64>> {

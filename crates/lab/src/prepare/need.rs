@@ -7,7 +7,7 @@
 //! [`WorldSettings::need`]: crate::scenario::WorldSettings::need
 
 use taskscout::data::TARGET_FOLDS;
-use taskscout::features::{FeatureMap, Features as _};
+use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::source::BATCH_ROWS;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout_worlds::Synthetic;
@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::memory::{self, NUMBER, Need};
 use crate::names::OracleName;
 use crate::options::ExperimentOptions;
+use crate::pooling_need::{self, Pooled};
 use crate::scenario::judging;
 
 /// Directions of a representation that nobody gave a number of, as far as memory is concerned.
@@ -110,9 +111,41 @@ fn trial(prepared: &Prepared) -> Need {
         // Predictors with a network have no loss in closed form.
         need = need.and(judging(Synthetic::TEST_ROWS, &scenario.input_features));
     }
+    need = need.and(pooling(prepared, tasks));
     let drawn = drawn(&scenario.input_features) + drawn(&scenario.task_features);
     need.add("random features", NUMBER * 2.0 * drawn);
     need.and(space(prepared))
+}
+
+/// What partial pooling knows of the tasks of a trial.
+fn pooling(prepared: &Prepared, tasks: f64) -> Need {
+    if prepared.config.learner.oracle.built_in() != Some(OracleName::Pooled) {
+        return Need::default();
+    }
+    let scenario = &prepared.scenario;
+    // Of a list any task may be picked, as long as there are rows to pay for.
+    let budget: f64 = prepared.rounds.budgets.iter().map(|&n| n as f64).sum();
+    let count = scenario.space.count();
+    let most = count.map_or(tasks, |count| budget.min(count as f64));
+    let outputs = scenario.outputs as f64;
+    let pooled = Pooled {
+        tasks: related(prepared, most),
+        shared: 1.0,
+        outputs,
+        at_once: outputs.min(1.0),
+    };
+    let features = scenario.input_features.dim();
+    pooling_need::need(&pooling_need::sets(&scenario.pooled, features), pooled)
+}
+
+/// Of so many source tasks those that are pooled for a target: hardly any where no two have a feature in common.
+fn related(prepared: &Prepared, tasks: f64) -> f64 {
+    let (space, features) = (&prepared.scenario.space, &prepared.scenario.task_features);
+    let of = |row| Some(apply_row(features, &space.task_at(row)?));
+    match of(0).zip(of(1)) {
+        Some((a, b)) if !a.iter().zip(&b).any(|(a, b)| (a * b).abs() > 0.0) => tasks.min(1.0),
+        _ => tasks,
+    }
 }
 
 /// Numbers of the two normal equations of a bilinear model, and of what they are assembled from.
