@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::config::Places;
 use crate::parts::{self, attach_features, attach_space};
 use serde::Deserialize;
-use taskscout::features::FeatureMap;
+use taskscout::features::{FeatureMap, Features as _};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::study::{Needs, Oracle, Study};
@@ -22,6 +22,7 @@ use super::options::PlanOptions;
 use super::say::Notes;
 use super::task_names::{self, Names};
 use crate::error::{LabError, Result};
+use crate::memory::{NUMBER, Need};
 
 /// Bytes of the largest saved study, and of the largest space file.
 const LARGEST: u64 = 256 << 20;
@@ -160,6 +161,7 @@ impl Source {
 fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
     let bytes = files::read(path, LARGEST).map_err(|error| unreadable(path, &error, "a study"))?;
     let registry = parts::with_networks(registry)?;
+    check_memory(path, &bytes)?;
     if let Ok(study) = Study::restore_with(&bytes, &registry) {
         return Ok(study);
     }
@@ -176,6 +178,26 @@ fn read_study(path: &Path, registry: &Registry) -> Result<Study> {
         study.attach_trainer(made.part()?)?;
     }
     Ok(study)
+}
+
+/// Refuses a study whose statistics have no room, before they are made.
+fn check_memory(path: &Path, bytes: &[u8]) -> Result<()> {
+    let Some(config) = Study::saved_config(bytes) else {
+        return Ok(());
+    };
+    let mut need = Need::default();
+    let targets = config.targets.len();
+    need.add(
+        format!(
+            "{targets} target{} with {} features and {} outputs",
+            if targets == 1 { "" } else { "s" },
+            config.input_features.dim(),
+            config.outputs
+        ),
+        NUMBER * config.numbers(),
+    );
+    let checked = need.check("give a study with fewer features or outputs");
+    checked.map_err(|error| error.after(&format!("{}: ", path.display())))
 }
 
 fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
@@ -333,7 +355,7 @@ fn listed_features(
             FeatureMap::identity(d)?
         }
     };
-    let needed = taskscout::features::Features::input_dim(&features);
+    let needed = features.input_dim();
     if needed != d {
         return Err(LabError::Input(format!(
             "{} has {d} parameter columns ({}), but tasks of the study have {needed}: name those with --columns",

@@ -13,6 +13,9 @@ use crate::target::{Target, TargetKind};
 use crate::train::{JointRidge, MllamThenErm, PartialPooling, Trainer};
 use std::sync::Arc;
 
+/// Numbers that the statistics of all targets may have: more are a mistake, and sizes that overflow are among them.
+const MOST_NUMBERS: f64 = 4e9;
+
 /// All settings of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -224,8 +227,56 @@ impl StudyConfig {
         self.own_strategy.is_none() && self.strategy.kind.needs_target()
     }
 
+    /// Numbers that a study holds before its first row: the statistics of its targets, which grow with the square of the
+    /// features of an input.
+    #[must_use]
+    pub fn numbers(&self) -> f64 {
+        self.parts().iter().map(|(.., numbers)| numbers).sum()
+    }
+
+    /// The same by the setting that they come from, which has so many of what.
+    fn parts(&self) -> [(&'static str, usize, &'static str, f64); 3] {
+        let (inputs, tasks) = (self.input_features.dim(), self.source_features());
+        let (d, targets) = (inputs as f64, self.targets.len().max(1) as f64);
+        [
+            (
+                "outputs",
+                self.outputs,
+                "outputs",
+                targets * self.outputs as f64 * (d + 1.0),
+            ),
+            (
+                "input_features",
+                inputs,
+                "features",
+                targets * 0.5 * d * (d + 1.0),
+            ),
+            (
+                "task_features",
+                tasks,
+                "features",
+                targets * (tasks as f64 + targets),
+            ),
+        ]
+    }
+
+    /// Refuses sizes that no memory has room for, before anything is made of them.
+    fn check_size(&self) -> Result<()> {
+        let large = |part: &(_, _, _, f64)| part.3 > MOST_NUMBERS;
+        let Some((key, count, what, numbers)) = self.parts().into_iter().find(large) else {
+            return Ok(());
+        };
+        Err(Error::setting(
+            key,
+            format!(
+                "have {count} {what}, which takes {numbers:.0e} numbers where {MOST_NUMBERS:.0e} are the most: use fewer"
+            ),
+        ))
+    }
+
     /// Checks all that can be checked of a study whose own feature maps are not attached yet.
     pub(super) fn validate_shape(&self) -> Result<()> {
+        self.check_size()?;
         if self.task_features.input_dim() != self.space.dim() {
             return Err(Error::setting(
                 "task_features",
@@ -341,6 +392,47 @@ impl StudyConfig {
                 features[self.source_features() + before] = 1.0;
                 features
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::strategy::StrategyKind;
+
+    #[test]
+    fn sizes_that_no_memory_holds_are_refused_by_their_setting() {
+        let of = |features: usize, outputs: usize, tasks: usize| {
+            let targets = vec![Target::unknown("a"), Target::unknown("b")];
+            let config = StudyConfig::new(
+                Space::one_hot(tasks).unwrap(),
+                FeatureMap::identity(features).unwrap(),
+                targets,
+                StrategyConfig::new(StrategyKind::Passive),
+            );
+            StudyConfig {
+                outputs,
+                ..config.unwrap()
+            }
+        };
+        let usual = of(10, 2, 5);
+        usual.validate().unwrap();
+        // Two targets with 55 products, 22 moments and squares, and 7 task features each.
+        assert!((usual.numbers() - 2.0 * (55.0 + 22.0 + 7.0)).abs() < 1e-9);
+        for (config, words) in [
+            (
+                of(3, usize::MAX, 2),
+                "`outputs` have 18446744073709551615 outputs",
+            ),
+            (of(3, 1 << 40, 2), "`outputs` have 1099511627776 outputs"),
+            (of(100_000, 1, 2), "`input_features` have 100000 features"),
+        ] {
+            let error = config.validate().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+            assert!(error.contains("are the most: use fewer"), "{error}");
         }
     }
 }

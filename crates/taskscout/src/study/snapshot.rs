@@ -7,10 +7,10 @@
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::Study;
 use super::event::Event;
 use super::fits::Cache;
 use super::legacy::Legacy;
+use super::{Study, StudyConfig};
 use crate::error::{Error, Result};
 use crate::registry::Registry;
 
@@ -55,6 +55,26 @@ impl Study {
             ));
         }
         Ok(study)
+    }
+
+    /// The settings of a saved study, before anything is made of them: what it will take can be told first
+    /// ([`StudyConfig::numbers`]). None where nothing says so; [`Study::restore`] says what is wrong then.
+    #[must_use]
+    pub fn saved_config(bytes: &[u8]) -> Option<StudyConfig> {
+        let created = match bytes.strip_prefix(HEAD) {
+            Some(rest) => Event::from_bytes(rest.get(1..)?).ok()??.0,
+            None => {
+                let saved: Saved = serde_json::from_slice(bytes).ok()?;
+                if saved.config.is_some() {
+                    return saved.config;
+                }
+                saved.events.into_iter().next()?
+            }
+        };
+        match created {
+            Event::Created { config, .. } => Some(*config),
+            _ => None,
+        }
     }
 
     /// The same with what is the user's own attached, by its name.
@@ -135,6 +155,14 @@ impl Serialize for Study {
 #[serde(deny_unknown_fields)]
 struct Json {
     format: u64,
+    events: Vec<Event>,
+}
+
+/// Where JSON has the settings: in the first event, or in 0.1.0 on their own.
+#[derive(Deserialize)]
+struct Saved {
+    config: Option<StudyConfig>,
+    #[serde(default)]
     events: Vec<Event>,
 }
 

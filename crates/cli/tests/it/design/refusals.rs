@@ -125,6 +125,45 @@ fn errors_are_one_sentence_with_place_and_remedy() {
 }
 
 #[test]
+fn studies_that_no_memory_holds_are_refused_with_the_number() {
+    let scratch = Scratch::new();
+    let study = include_str!("../../../../../examples/wind-tunnel/study.json");
+    let features = r#""input_features":{"kind":"identity","dim":"#;
+    for (from, to, parts) in [
+        (
+            r#""outputs":1,"#,
+            r#""outputs":9223372036854775807,"#,
+            ["9223372036854775807 outputs", "TB"],
+        ),
+        (
+            r#""outputs":1,"#,
+            r#""outputs":1000000000000,"#,
+            ["1000000000000 outputs", "TB"],
+        ),
+        (
+            r#""outputs":1,"#,
+            r#""outputs":4294967296,"#,
+            ["4294967296 outputs", "GB"],
+        ),
+        (
+            features,
+            &format!("{features}10000"),
+            ["100003 features", "GB"],
+        ),
+        (
+            features,
+            &format!("{features}90000"),
+            ["900003 features", "GB"],
+        ),
+    ] {
+        assert!(study.contains(from), "{from}");
+        scratch.file("large.json", &study.replace(from, to));
+        let all = [&parts[..], &["large.json", "give a study with fewer"]].concat();
+        scratch.design_refused("--study large.json --budget 100", &all);
+    }
+}
+
+#[test]
 fn what_is_out_of_reach_is_named_by_columns() {
     let scratch = Scratch::new();
     scratch.file("flat.csv", "speed,angle\n1,1\n2,2\n3,3\n");
