@@ -20,7 +20,7 @@ use crate::definition::{Column, Definition};
 use crate::error::{Error, Result};
 use crate::feature_choice::FeatureChoices;
 use crate::settings::{
-    ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings,
+    ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings, about,
 };
 use crate::source_tasks::{SourceTasks, ranges};
 
@@ -55,11 +55,15 @@ impl Settings {
     /// # Errors
     /// The first setting that does not fit.
     pub fn build(&self, registry: &Registry) -> Result<(Definition, Study)> {
-        let tasks = self.source_tasks(registry)?;
+        self.made(registry).map_err(|error| self.located(error))
+    }
+
+    fn made(&self, registry: &Registry) -> Result<(Definition, Study)> {
+        let tasks = self.source_tasks(registry).map_err(about("tasks"))?;
         let columns = |all: &[ColumnSettings]| all.iter().map(ColumnSettings::column).collect();
         let (inputs, outputs) = (columns(&self.rows.inputs), columns(&self.rows.outputs));
         let collection = self.collection.over(tasks.costs.clone());
-        check_forbidden(&tasks.space, &collection)?;
+        check_forbidden(&tasks.space, &collection).map_err(about("collection.forbidden"))?;
         let unit = self
             .collection
             .unit
@@ -73,24 +77,29 @@ impl Settings {
             cost_unit: unit,
             capacities: tasks.capacities.clone(),
             feature_choices: FeatureChoices::default(),
-            target_rows: self.collection.priced_target_rows()?,
+            target_rows: (self.collection.priced_target_rows())
+                .map_err(about("collection.target_sample_cost"))?,
         };
-        definition.validate()?;
+        definition.validate().map_err(about("rows"))?;
         definition.feature_choices = FeatureChoices {
             tasks: self.task_choices(&tasks)?,
             inputs: self.input_choices()?,
         };
         let input_features = self.input_features(definition.inputs.len(), registry)?;
         check_memory(tasks.features.dim(), input_features.dim())?;
-        let target = |target: &TargetSettings| target.build(&tasks.space, &tasks.features);
-        let targets = self.targets.iter().map(target).collect::<Result<_>>()?;
-        let (kind, own_strategy) = self.strategy(registry)?;
+        let target = |(place, target): (usize, &TargetSettings)| {
+            let built = target.build(&tasks.space, &tasks.features);
+            built.map_err(about(&format!("targets[{place}].{}", target.known_by())))
+        };
+        let targets = self.targets.iter().enumerate();
+        let targets = targets.map(target).collect::<Result<_>>()?;
+        let (kind, own_strategy) = self.strategy(registry).map_err(about("strategy"))?;
         let config = StudyConfig {
             own_strategy,
             task_features: tasks.features.clone(),
             outputs: definition.outputs.len(),
             k: self.k,
-            oracle: self.oracle(registry)?,
+            oracle: self.oracle(registry).map_err(about("trainer"))?,
             collection,
             seed: self.seed.unwrap_or(0),
             ..StudyConfig::new(
@@ -103,7 +112,8 @@ impl Settings {
                 },
             )?
         };
-        Ok((definition, Study::new(config)?))
+        let study = Study::new(config).map_err(of_library)?;
+        Ok((definition, study))
     }
 
     fn source_tasks(&self, registry: &Registry) -> Result<SourceTasks> {
@@ -125,20 +135,24 @@ impl Settings {
             ));
         }
         let mut tasks = if let Some(path) = candidates {
-            Candidates::read(&self.folder.join(path), &self.tasks)?.into_tasks()?
+            Candidates::read(&self.folder.join(path), &self.tasks)
+                .and_then(Candidates::into_tasks)
+                .map_err(about("tasks.candidates"))?
         } else if let Some(space) = space {
             let mut space = space.clone();
-            parts::attach_space("tasks.space", &mut space, registry)?;
-            SourceTasks::plain(self.tasks.space_columns(space.dim())?, space)?
+            parts::attach_space("tasks.space", &mut space, registry).map_err(of_library)?;
+            let columns = self.tasks.space_columns(space.dim());
+            SourceTasks::plain(columns.map_err(about("tasks.columns"))?, space)?
         } else {
-            ranges(parameters)?
+            ranges(parameters).map_err(about("tasks.parameters"))?
         };
         if let Some(features) = features {
             tasks.features = match features {
                 FeatureSettings::Word(word) => word.of_tasks(&tasks)?,
                 FeatureSettings::Map(map) => {
                     let mut map = map.clone();
-                    parts::attach_features("tasks.features", &mut map, registry)?;
+                    parts::attach_features("tasks.features", &mut map, registry)
+                        .map_err(of_library)?;
                     map
                 }
             };
@@ -157,15 +171,16 @@ impl Settings {
             Some(FeatureSettings::Word(word)) => word.map(inputs)?,
             Some(FeatureSettings::Map(map)) => {
                 let mut map = map.clone();
-                parts::attach_features("rows.features", &mut map, registry)?;
+                parts::attach_features("rows.features", &mut map, registry).map_err(of_library)?;
                 map
             }
         };
         if map.input_dim() != inputs {
-            return Err(Error::Input(format!(
-                "`rows.features` take {} inputs, but {inputs} are named: make them agree",
+            let problem = format!(
+                "take {} inputs, but {inputs} are named: make them agree",
                 map.input_dim()
-            )));
+            );
+            return Err(Error::setting("rows.features", problem));
         }
         Ok(map)
     }
@@ -258,8 +273,11 @@ impl Settings {
                 Oracle::External(registry.make_trainer(own, &settings)?)
             }
             Some(other) => {
+                let registered = registry.trainer_names().filter(|name| !ours.contains(name));
+                let known: Vec<&str> = ours.into_iter().chain(registered).collect();
                 return Err(Error::Input(format!(
-                    "there is no trainer `{other}`: use exact, pooled, mllam, or one that you registered"
+                    "there is no trainer `{other}`: use one of {}, or one that you registered",
+                    known.join(", ")
                 )));
             }
         })
@@ -285,6 +303,20 @@ impl TaskSettings {
         };
         Ok(names.iter().map(column).collect())
     }
+}
+
+/// What the library says of a setting, by its place among those of a study.
+fn of_library(error: taskscout::Error) -> Error {
+    let taskscout::Error::Setting { key, problem } = error else {
+        return error.into();
+    };
+    let path = match key.as_str() {
+        "task_features" => "tasks.features",
+        "input_features" => "rows.features",
+        "outputs" => "rows.outputs",
+        other => other,
+    };
+    Error::about(path, format!("`{key}` {problem}"))
 }
 
 /// The settings of a strategy. Where it is not known how tasks are related, the tasks that a design would pick (the

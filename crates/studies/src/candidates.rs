@@ -9,7 +9,7 @@ use taskscout_io::tables::{ReadOptions, Table, Values, parse_number};
 
 use crate::definition::Column;
 use crate::error::{Error, Result};
-use crate::settings::TaskSettings;
+use crate::settings::{TaskSettings, about};
 use crate::source_tasks::SourceTasks;
 
 /// What a column of names is called where nobody says.
@@ -57,23 +57,25 @@ impl Candidates {
         let name = names_column(&table, settings, &is_name);
         let columns = parameters(&table, settings, name.as_deref())?;
         let named: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let values = table.matrix(&named)?;
+        let values = table.matrix(&named).map_err(wrong("tasks.columns"))?;
         let rows = values.chunks_exact(named.len()).map(<[f64]>::to_vec);
-        let number = |column: &Option<String>| {
-            let column = column.as_deref();
-            column.map(|column| table.numbers(column).map(<[f64]>::to_vec))
-        };
         let column = |name: &String| Column {
             unit: settings.units.get(name).cloned(),
             ..Column::named(name)
         };
         Ok(Self {
             parameters: columns.iter().map(column).collect(),
-            names: name.map(|name| table.text(&name)).transpose()?,
+            names: (name.map(|name| table.text(&name)).transpose()).map_err(wrong("tasks.name"))?,
             rows: rows.collect(),
-            costs: number(&settings.cost).transpose()?,
+            costs: match &settings.cost {
+                Some(column) => {
+                    let costs = table.numbers(column).map(<[f64]>::to_vec);
+                    Some(costs.map_err(wrong("tasks.cost"))?)
+                }
+                None => None,
+            },
             left: match &settings.left {
-                Some(column) => Some(whole(&table, column)?),
+                Some(column) => Some(whole(&table, column).map_err(about("tasks.left"))?),
                 None => None,
             },
         })
@@ -107,6 +109,11 @@ impl Candidates {
             ..tasks
         })
     }
+}
+
+/// What a table lacks of a setting.
+fn wrong(path: &str) -> impl Fn(taskscout_io::tables::Error) -> Error {
+    move |error| about(path)(error.into())
 }
 
 fn names_column(

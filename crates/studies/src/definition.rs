@@ -11,6 +11,7 @@ use taskscout_models::{Affine, Names, Units};
 
 use crate::error::{Error, Result};
 use crate::feature_choice::FeatureChoices;
+use crate::settings::about;
 
 /// A column of numbers: a parameter of tasks, an input or an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,7 +112,7 @@ impl Definition {
         ];
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         for (kind, columns) in kinds {
-            for column in columns {
+            for (place, column) in columns.iter().enumerate() {
                 if column.name.trim().is_empty() {
                     return Err(Error::Input(format!("an {kind} has no name: give it one")));
                 }
@@ -123,7 +124,12 @@ impl Definition {
                         column.name
                     )));
                 }
-                check_scaling(kind, column)?;
+                let path = match kind {
+                    "parameter" => "tasks.parameters",
+                    "input" => "rows.inputs",
+                    _ => "rows.outputs",
+                };
+                check_scaling(kind, column).map_err(about(&format!("{path}[{place}]")))?;
             }
         }
         for (kind, columns) in [("input", &self.inputs), ("output", &self.outputs)] {

@@ -108,9 +108,12 @@ impl Settings {
     /// These, changed where others say something; targets and forbidden tasks come together.
     #[must_use]
     pub fn changed_by(self, given: Self) -> Self {
+        let changed = given.said();
         let mut targets = self.targets;
         targets.extend(given.targets);
         Self {
+            places: self.places,
+            changed,
             name: given.name.or(self.name),
             strategy: given.strategy.or(self.strategy),
             trainer: given.trainer.or(self.trainer),
@@ -124,6 +127,43 @@ impl Settings {
             collection: self.collection.changed_by(given.collection),
             folder: self.folder,
         }
+    }
+}
+
+impl Settings {
+    /// Settings of which something is said, by their paths in a file.
+    fn said(&self) -> Vec<&'static str> {
+        let (tasks, rows, collection) = (&self.tasks, &self.rows, &self.collection);
+        let said = [
+            ("strategy", self.strategy.is_some()),
+            ("trainer", self.trainer.is_some()),
+            ("k", self.k.is_some()),
+            ("tasks.candidates", tasks.candidates.is_some()),
+            ("tasks.columns", tasks.columns.is_some()),
+            ("tasks.name", tasks.name.is_some()),
+            ("tasks.cost", tasks.cost.is_some()),
+            ("tasks.left", tasks.left.is_some()),
+            ("tasks.parameters", !tasks.parameters.is_empty()),
+            ("tasks.features", tasks.features.is_some()),
+            ("rows.inputs", !rows.inputs.is_empty()),
+            ("rows.outputs", !rows.outputs.is_empty()),
+            ("rows.features", rows.features.is_some()),
+            ("collection.sample_cost", collection.sample_cost.is_some()),
+            ("collection.switch_cost", collection.switch_cost.is_some()),
+            (
+                "collection.smallest_batch",
+                collection.smallest_batch.is_some(),
+            ),
+            ("collection.max_tasks", collection.max_tasks.is_some()),
+            ("collection.forbidden", !collection.forbidden.is_empty()),
+            ("collection.episode", collection.episode.is_some()),
+            (
+                "collection.target_sample_cost",
+                collection.target_sample_cost.is_some(),
+            ),
+        ];
+        let said = said.into_iter().filter(|(_, said)| *said);
+        said.map(|(path, _)| path).collect()
     }
 }
 

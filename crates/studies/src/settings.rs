@@ -9,7 +9,7 @@ use taskscout::space::Space;
 use taskscout::strategy::Serve;
 use taskscout::study::{Collection, TargetRows};
 use taskscout::task::TaskId;
-use taskscout_lab::parts;
+use taskscout_lab::{Places, parts};
 
 use crate::definition::{Column, ScalingRule};
 use crate::error::{Error, Result};
@@ -43,6 +43,12 @@ pub struct Settings {
     /// Where relative paths begin.
     #[serde(skip)]
     pub folder: PathBuf,
+    /// Where they stand, if they come from a file.
+    #[serde(skip)]
+    pub places: Places,
+    /// Those that something else than the file says.
+    #[serde(skip)]
+    pub changed: Vec<&'static str>,
 }
 
 /// `[tasks]`: a table of candidates, ranges of parameters, or a space.
@@ -201,6 +207,34 @@ pub struct CollectionSettings {
     pub target_sample_cost: Option<f64>,
 }
 
+impl Settings {
+    /// Says of a setting that makes no sense where it stands.
+    pub(crate) fn located(&self, error: Error) -> Error {
+        let Error::Setting(wrong) = &error else {
+            return error;
+        };
+        let within = |path: &&'static str| {
+            let rest = wrong.path.strip_prefix(*path);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        };
+        // Targets of the command line come behind those of the file.
+        let item = wrong.path.split_inclusive(']').next().unwrap_or_default();
+        let missing = item.starts_with("targets[") && !self.places.has(item);
+        match missing || self.changed.iter().any(|path| within(&path)) {
+            true => Error::Input(wrong.to_string()),
+            false => self.places.found(error),
+        }
+    }
+}
+
+/// Takes a sentence to be about a setting.
+pub(crate) fn about(path: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Input(sentence) => Error::about(path, sentence),
+        other => other,
+    }
+}
+
 impl ColumnSettings {
     pub(crate) fn column(&self) -> Column {
         match self {
@@ -275,6 +309,7 @@ pub fn read_settings(path: &Path) -> Result<Settings> {
         let problem = format!("{message} (docs/reference/study-file.md lists all keys)");
         taskscout_lab::in_file(&text, &name, error.span(), &problem)
     })?;
+    settings.places = Places::of(&text, &name);
     settings.folder = path.parent().map(Path::to_owned).unwrap_or_default();
     if settings.name.is_none() {
         let stem = path

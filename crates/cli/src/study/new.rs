@@ -69,7 +69,7 @@ pub(crate) struct NewOptions {
     /// How tasks are chosen
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
-    /// The trainer: exact, pooled, mllam
+    /// The trainer: exact, pooled, mllam, neural
     #[arg(long, value_name = "NAME")]
     trainer: Option<String>,
     /// Dimension of the representation; from the data if not given

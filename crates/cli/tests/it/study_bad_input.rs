@@ -123,6 +123,131 @@ fn settings_that_make_no_sense_are_refused_before_anything_is_written() {
     assert!(!scratch.path("studies.db").exists());
 }
 
+const SETTINGS: &str = "\
+strategy = \"aware\"
+trainer = \"exact\"
+k = 1
+
+[tasks]
+candidates = \"conditions.csv\"
+columns = [\"wind\", \"payload\"]
+cost = \"minutes\"
+
+[rows]
+inputs = [\"vx\", { name = \"vy\", scale = 2.0 }]
+outputs = [\"force\"]
+
+[collection]
+max_tasks = 3
+switch_cost = 1.0
+episode = 1
+forbidden = [\"c01\"]
+
+[[targets]]
+name = \"today\"
+
+[[targets]]
+name = \"tomorrow\"
+parameters = [1.0, 2.0]
+weight = 1.0
+";
+
+#[test]
+fn what_settings_mean_is_refused_with_file_and_line() {
+    let scratch = Scratch::new();
+    scratch.file("conditions.csv", &conditions());
+    for (from, to, place, words) in [
+        (
+            "max_tasks = 3",
+            "max_tasks = 0",
+            "line 15, column 13",
+            "max_tasks` is 0",
+        ),
+        (
+            "switch_cost = 1.0",
+            "sample_cost = -1",
+            "line 16, column 15",
+            "sample_cost` is -1",
+        ),
+        (
+            "episode = 1",
+            "episode = 0",
+            "line 17, column 11",
+            "episode` is 0",
+        ),
+        (
+            "scale = 2.0",
+            "scale = 0",
+            "line 11, column 17",
+            "`vy` is 0",
+        ),
+        (
+            "scale = 2.0",
+            "scale = nan",
+            "line 11, column 17",
+            "`vy` is NaN",
+        ),
+        (
+            "\"vx\", {",
+            "\"force\", {",
+            "line 10, column 1",
+            "named twice",
+        ),
+        (
+            "cost = \"minutes\"",
+            "cost = \"euros\"",
+            "line 8, column 8",
+            "`euros`",
+        ),
+        ("\"payload\"]", "\"load\"]", "line 7, column 11", "`load`"),
+        (
+            "[1.0, 2.0]",
+            "[1]",
+            "line 25, column 14",
+            "has 1 parameters",
+        ),
+        ("weight = 1.0", "weight = -1", "line 26, column 10", "is -1"),
+        ("\"tomorrow\"", "\"\"", "line 24, column 8", "has no name"),
+        (
+            "\"tomorrow\"",
+            "\"today\"",
+            "line 20, column 1",
+            "two named `today`",
+        ),
+        (
+            "\"aware\"",
+            "\"wild\"",
+            "line 1, column 12",
+            "no strategy `wild`",
+        ),
+        (
+            "\"exact\"",
+            "\"magic\"",
+            "line 2, column 11",
+            "no trainer `magic`: use one of exact, mllam, pooled, joint-gd, neural",
+        ),
+        ("k = 1", "k = 0", "line 3, column 5", "`k` is 0"),
+        (
+            "\"c01\"",
+            "\"c1\"",
+            "line 18, column 13",
+            "no task is called `c1`",
+        ),
+    ] {
+        assert!(SETTINGS.contains(from), "{from}");
+        scratch.file("s.toml", &SETTINGS.replacen(from, to, 1));
+        scratch.refused("study new s.toml", &[&format!("s.toml, {place}: "), words]);
+    }
+    // What the command line says instead is no fault of the file.
+    scratch.file("s.toml", SETTINGS);
+    let output = scratch.taskscout("study new s.toml --max-tasks 0");
+    refused(&output, &["`collection.max_tasks` is 0"]);
+    assert!(!stderr(&output).contains("s.toml"), "{}", stderr(&output));
+    let output = scratch.taskscout("study new s.toml --target =1,2");
+    assert!(!output.status.success() && !stderr(&output).contains("s.toml"));
+    scratch.done("study new s.toml");
+}
+
 #[test]
 fn two_who_tell_one_item_at_once_are_counted_once() {
     let scratch = Scratch::with_study();

@@ -50,8 +50,20 @@ impl Places {
         let prefix = format!("{table}.");
         self.keys.iter().filter_map(move |key| {
             let rest = key.path.strip_prefix(&prefix)?;
-            (!rest.contains('.')).then_some(key.path.as_str())
+            (!rest.contains(['.', '['])).then_some(key.path.as_str())
         })
+    }
+
+    /// Whether something stands at a path.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        self.keys.iter().any(|key| key.path == path)
+    }
+
+    /// Says of an error about a setting where it stands in the file.
+    #[must_use]
+    pub fn found(&self, error: LabError) -> LabError {
+        self.locate(error, &ExperimentOptions::default())
     }
 
     /// Says of an error about a setting where that was given.
@@ -75,8 +87,7 @@ impl Places {
     pub fn told(&self, error: taskscout::Error) -> LabError {
         match error {
             taskscout::Error::Setting { key, problem } => {
-                let error = LabError::setting(&key, problem);
-                self.locate(error, &ExperimentOptions::default())
+                self.found(LabError::setting(&key, problem))
             }
             other => other.into(),
         }
@@ -94,6 +105,7 @@ impl Places {
         let mut inner = self
             .keys
             .iter()
+            .filter(|key| !key.path.contains('['))
             .filter(|key| key.path.starts_with(&prefix) && key.path.ends_with(&ending));
         match (inner.next(), inner.next()) {
             (Some(only), None) => Some(only),
@@ -120,12 +132,22 @@ fn visit(table: &DeTable<'_>, parent: &str, keys: &mut Vec<Place>) {
     }
 }
 
-/// Tables below a key, also those in lists.
+/// Tables below a key, also those in lists: these by the path of the list, and by that with their place from 0, `list[2]`.
 fn inside(value: &Spanned<DeValue<'_>>, path: &str, keys: &mut Vec<Place>) {
-    match value.get_ref() {
-        DeValue::Table(table) => visit(table, path, keys),
-        DeValue::Array(items) => items.iter().for_each(|item| inside(item, path, keys)),
-        _ => {}
+    let items = match value.get_ref() {
+        DeValue::Table(table) => return visit(table, path, keys),
+        DeValue::Array(items) => items,
+        _ => return,
+    };
+    for (place, item) in items.iter().enumerate() {
+        inside(item, path, keys);
+        // Lists in lists have no places, which would multiply them.
+        if !path.contains('[') {
+            let path = format!("{path}[{place}]");
+            inside(item, &path, keys);
+            let span = item.span();
+            keys.push(Place { path, span });
+        }
     }
 }
 
@@ -254,6 +276,9 @@ task = [2]
         // Two of the same name: the table of both.
         assert!(place("source.task").starts_with("f.toml, line 7"));
         assert_eq!(place("schedule.rounds"), "f.toml");
+        // Items of lists by their places.
+        assert_eq!(place("source.targets[1].task"), "f.toml, line 10, column 8");
+        assert_eq!(place("source.targets[1].k"), "f.toml, line 9, column 1");
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn parameter_columns(
     options: &PlanOptions,
 ) -> Result<Vec<String>> {
     if let Some(columns) = &options.columns {
-        check_distinct(columns)?;
+        check_distinct("--columns", columns)?;
         return Ok(columns.clone());
     }
     let count = options.given.is_some().then_some(&*options.given_count);
@@ -54,13 +54,13 @@ pub(super) fn parameter_columns(
     Ok(columns)
 }
 
-/// Refuses a parameter that is named twice.
-pub(super) fn check_distinct(columns: &[String]) -> Result<()> {
+/// Refuses a parameter that is named twice by an option or a setting.
+pub(super) fn check_distinct(given: &str, columns: &[String]) -> Result<()> {
     let mut seen = HashSet::with_capacity(columns.len());
     match columns.iter().find(|column| !seen.insert(*column)) {
         None => Ok(()),
         Some(column) => Err(LabError::Input(format!(
-            "--columns names `{column}` twice: name every parameter once"
+            "{given} names `{column}` twice: name every parameter once"
         ))),
     }
 }

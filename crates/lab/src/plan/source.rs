@@ -213,6 +213,7 @@ fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
             error.message().trim().replace('\n', " ")
         ))
     })?;
+    let places = Places::of(&text, &path.display().to_string());
     let features = file.task_features.as_mut();
     attach_space("space", &mut file.space, registry)
         .and_then(|()| {
@@ -220,8 +221,43 @@ fn read_space(path: &Path, registry: &Registry) -> Result<SpaceFile> {
                 attach_features("task_features", map, registry)
             })
         })
-        .map_err(|error| Places::of(&text, &path.display().to_string()).told(error))?;
+        .map_err(|error| places.told(error))?;
+    file.check().map_err(|error| places.found(error))?;
     Ok(file)
+}
+
+impl SpaceFile {
+    /// Whether its parts fit each other.
+    fn check(&self) -> Result<()> {
+        let dim = self.space.dim();
+        if let Some(columns) = &self.columns {
+            check_names("`columns`", columns, dim).map_err(|error| match error {
+                LabError::Input(sentence) => LabError::about("columns", sentence),
+                other => other,
+            })?;
+        }
+        match self.task_features.as_ref().map(FeatureMap::input_dim) {
+            Some(taken) if taken != dim => Err(LabError::setting(
+                "task_features",
+                format!(
+                    "take {taken} parameters, but tasks of the space have {dim}: make them agree"
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the parameters of a space have a name each.
+fn check_names(given: &str, columns: &[String], dim: usize) -> Result<()> {
+    if columns.len() != dim {
+        return Err(LabError::Input(format!(
+            "{} columns are named ({}), but tasks of the space have {dim} parameters: name each",
+            columns.len(),
+            shortened(columns)
+        )));
+    }
+    check_distinct(given, columns)
 }
 
 fn read_text(path: &Path, what: &str) -> Result<String> {
@@ -252,16 +288,11 @@ fn searched(file: SpaceFile, options: &PlanOptions, notes: &mut Notes) -> Result
     }
     let dim = file.space.dim();
     let given = options.columns.clone().or(file.columns);
-    if let Some(columns) = given.as_ref().filter(|columns| columns.len() != dim) {
-        return Err(LabError::Input(format!(
-            "{} columns are named ({}), but tasks of the space have {dim} parameters: name each",
-            columns.len(),
-            shortened(columns)
-        )));
+    if let Some(columns) = &given {
+        check_names("--columns", columns, dim)?;
     }
     let named = given.is_some();
     let columns = given.unwrap_or_else(|| (1..=dim).map(|index| format!("w{index}")).collect());
-    check_distinct(&columns)?;
     let features = match (file.task_features, options.features) {
         (Some(_), Some(_)) => {
             return Err(LabError::Input(

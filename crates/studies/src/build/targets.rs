@@ -14,6 +14,11 @@ impl TargetSettings {
     /// # Errors
     /// Parameters that are not those of the space, or probabilities that are none.
     pub fn build(&self, space: &Space, features: &FeatureMap) -> Result<Target> {
+        if self.name.trim().is_empty() {
+            return Err(Error::Input(
+                "a target has no name: give it one, by which its rows are told".into(),
+            ));
+        }
         for parameters in self.parameters.iter().chain(&self.members) {
             if parameters.len() != space.dim() {
                 return Err(Error::Input(format!(
@@ -44,7 +49,20 @@ impl TargetSettings {
         if let Some(weight) = self.weight {
             target.weight = weight;
         }
+        target.validate(space.dim(), features.dim())?;
         Ok(target)
+    }
+
+    /// The setting that what is wrong is most likely about.
+    pub(crate) fn known_by(&self) -> &'static str {
+        let weight = self.weight.unwrap_or(1.0);
+        match () {
+            () if self.name.trim().is_empty() => "name",
+            () if !(weight > 0.0 && weight.is_finite()) => "weight",
+            () if self.probabilities.is_some() => "probabilities",
+            () if !self.members.is_empty() => "members",
+            () => "parameters",
+        }
     }
 
     /// `E[ψψᵀ]` over the members.

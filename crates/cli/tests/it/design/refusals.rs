@@ -96,6 +96,28 @@ fn errors_are_one_sentence_with_place_and_remedy() {
         "ball.toml",
         "space = { kind = \"ball\", dim = 2, radius = 2.0 }\n",
     );
+    let ball = "space = { kind = \"ball\", dim = 2, radius = 2.0 }\n";
+    for (more, parts) in [
+        (
+            "columns = [\"a\"]",
+            ["line 2, column 11", "1 columns are named (a)"],
+        ),
+        (
+            "columns = [\"a\", \"a\"]",
+            ["line 2, column 11", "names `a` twice"],
+        ),
+        (
+            "task_features = { kind = \"identity\", dim = 3 }",
+            [
+                "line 2, column",
+                "take 3 parameters, but tasks of the space have 2",
+            ],
+        ),
+    ] {
+        scratch.file("part.toml", &format!("{ball}{more}\n"));
+        let all = [&parts[..], &["part.toml, "]].concat();
+        scratch.design_refused("--space part.toml", &all);
+    }
     for option in [
         "--require n",
         "--forbid 1",
