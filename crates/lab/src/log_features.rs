@@ -1,7 +1,7 @@
 //! What the forces of logs are linear in.
 
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::train::{FeatureSet, PartialPooling};
+use taskscout::train::{FeatureGroupSubset, PartialPooling};
 
 use crate::names::LogFeatures;
 
@@ -38,7 +38,7 @@ impl Features {
             LogFeatures::Fourier => stacked(linear()?)?,
             LogFeatures::Auto => stacked(quadratic()?)?,
         };
-        let set = |name: &str, groups: &[usize]| FeatureSet {
+        let set = |name: &str, groups: &[usize]| FeatureGroupSubset {
             name: name.into(),
             groups: groups.to_vec(),
         };

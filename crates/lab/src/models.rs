@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use taskscout::study::Study;
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 use taskscout_models::{Affine, Names, SavedModel};
 
 use crate::error::{LabError, Result};
@@ -26,7 +26,7 @@ pub(crate) struct Origin<'a> {
 pub(crate) fn save(
     path: &Path,
     study: &Study,
-    choice: &StackedPredictor,
+    choice: &AveragedPredictor,
     origin: Origin<'_>,
 ) -> Result<()> {
     let mut parts = SavedModel::from_study(study, choice, origin.experiment)?.into_parts();

@@ -70,7 +70,7 @@ pub fn subspace_similarity(
 ///
 /// # Errors
 /// Values of different numbers of rows, or without columns.
-pub fn function_similarity(
+pub fn squared_canonical_correlations(
     learnt: MatRef<'_, f64>,
     truth: MatRef<'_, f64>,
 ) -> Result<SubspaceSimilarity> {

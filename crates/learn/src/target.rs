@@ -145,7 +145,7 @@ impl Target {
 
     /// Whether it can have samples: a distribution has none.
     #[must_use]
-    pub fn has_samples(&self) -> bool {
+    pub fn can_have_samples(&self) -> bool {
         !matches!(self.kind, TargetKind::Distribution { .. })
     }
 

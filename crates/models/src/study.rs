@@ -11,12 +11,12 @@
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
 use std::sync::Arc;
-use taskscout::data::{Statistics, TargetRows};
+use taskscout::data::{Statistics, TargetFolds};
 use taskscout::features::FeatureMap;
 use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::study::Study;
 use taskscout::train::{
-    LinearPosterior, Predictor, PredictorKind, RidgeFit, StackedPredictor, ridge,
+    AveragedPredictor, LinearPosterior, Predictor, PredictorKind, RidgeFit, ridge,
 };
 
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ impl SavedModel {
     /// # Errors
     /// A choice that is not of this study, or feature maps or representations that a file cannot
     /// hold. A task map under features of the user's own is left out.
-    pub fn from_study(study: &Study, choice: &StackedPredictor, name: &str) -> Result<Self> {
+    pub fn from_study(study: &Study, choice: &AveragedPredictor, name: &str) -> Result<Self> {
         Self::new(Parts::of_study(study, choice, name)?)
     }
 }
@@ -40,7 +40,7 @@ impl Parts {
     ///
     /// # Errors
     /// A choice that is not of this study. A task map under features of the user's own is left out.
-    pub fn of_study(study: &Study, choice: &StackedPredictor, name: &str) -> Result<Self> {
+    pub fn of_study(study: &Study, choice: &AveragedPredictor, name: &str) -> Result<Self> {
         let (config, data) = (study.config(), study.data());
         let missing = |what: String| Error::Absent(format!("{what}: give a choice of this study"));
         let target = config
@@ -100,7 +100,7 @@ impl Parts {
 }
 
 /// The model of everything told, unless nothing but the target could be learnt from.
-fn learnt(study: &Study, choice: &StackedPredictor) -> Result<Option<Arc<Model>>> {
+fn learnt(study: &Study, choice: &AveragedPredictor) -> Result<Option<Arc<Model>>> {
     let alone = choice.kind == PredictorKind::TargetOnly;
     if alone && study.data().source_rows() == 0 {
         return Ok(None);
@@ -180,7 +180,7 @@ fn uncertainty(
 fn statistics(study: &Study, target: usize, phi: Option<&AnyRepresentation>) -> Result<Statistics> {
     let data = study.data();
     let Some(phi) = phi else {
-        return Ok(data.target_statistics(target, TargetRows::All)?);
+        return Ok(data.target_statistics(target, TargetFolds::All)?);
     };
     let entry = &data.targets()[target];
     let mut total = Statistics::new(phi.dim(), data.outputs());

@@ -1,10 +1,10 @@
 //! The `neural` oracle: a network as `φ`, trained by variable projection.
 
 use rayon::prelude::*;
-use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
+use taskscout::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::candidates::{self, TargetOnlyRepresentation};
+use taskscout::train::candidates::{self, FitTargetOnlyRepresentation};
 use taskscout::train::{
     Candidate, JointRidge, LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer,
     TrainerNeeds,
@@ -300,7 +300,7 @@ impl<A: Architecture> Neural<A> {
         context: &TrainContext,
     ) -> Result<(A::Network, usize, Point)> {
         let targets = if data.source_rows() > 0 {
-            TargetRows::None
+            TargetFolds::None
         } else {
             context.target_rows
         };
@@ -382,7 +382,7 @@ impl<A: Architecture> Neural<A> {
         &self,
         data: &TaskData,
         context: &TrainContext,
-        alone: TargetOnlyRepresentation<'_>,
+        alone: FitTargetOnlyRepresentation<'_>,
     ) -> Result<TrainResult> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;

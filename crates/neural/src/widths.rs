@@ -1,6 +1,6 @@
 //! The size of a network, when nobody says.
 
-use taskscout::data::{TargetRows, TaskData};
+use taskscout::data::{TargetFolds, TaskData};
 use taskscout::model::{Activation, AnyRepresentation};
 use taskscout::train::{Candidate, TrainContext, TrainResult, Trainer, TrainerNeeds, candidates};
 use taskscout::{Error, Result};
@@ -42,7 +42,7 @@ impl NeuralAuto {
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
         let targets = match data.source_rows() {
             0 => context.target_rows,
-            _ => TargetRows::None,
+            _ => TargetFolds::None,
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
         let k = Neural::<MlpShape>::outputs(data, context);

@@ -9,7 +9,7 @@
 //! assert_eq!(numbers.to_csv().lines().nth(1), Some("\"wind, m/s\",line,aware,0,0.5,,"));
 //! ```
 
-use crate::figures::{Bars, HeatMap, Stacks, TaskMap};
+use crate::figures::{Bars, HeatMap, Stacks, TaskScatter};
 use crate::svg::{LinePlot, Panel, PanelFigure};
 
 /// A table of a figure's numbers.
@@ -195,7 +195,7 @@ impl Stacks {
     }
 }
 
-impl TaskMap {
+impl TaskScatter {
     /// The tasks that are drawn.
     #[must_use]
     pub fn numbers(&self) -> Numbers {
@@ -255,7 +255,7 @@ mod tests {
             ..Stacks::default()
         };
         assert_eq!(stacks.numbers().rows, [["calm", "round 2", "7"]]);
-        let tasks = TaskMap {
+        let tasks = TaskScatter {
             spots: vec![Spot {
                 name: "calm".into(),
                 kind: SpotKind::Measured,
@@ -263,7 +263,7 @@ mod tests {
                 y: 2.0,
                 samples: 3,
             }],
-            ..TaskMap::default()
+            ..TaskScatter::default()
         };
         assert_eq!(tasks.numbers().rows, [["calm", "measured", "1", "2", "3"]]);
     }

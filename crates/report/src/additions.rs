@@ -27,7 +27,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use taskscout_plot::figures::{Bars, HeatMap, Stacks, TaskMap};
+use taskscout_plot::figures::{Bars, HeatMap, Stacks, TaskScatter};
 use taskscout_plot::{Numbers, PanelFigure, Theme};
 
 /// Width of a figure on a phone, in pixels.
@@ -47,7 +47,7 @@ pub enum Drawing {
     /// Named values in parts.
     Stacks(Stacks),
     /// Where tasks lie.
-    TaskMap(TaskMap),
+    TaskMap(TaskScatter),
 }
 
 impl Drawing {
@@ -92,7 +92,7 @@ impl Drawing {
                 ..stacks.clone()
             }
             .to_svg(theme, id),
-            Self::TaskMap(map) => TaskMap {
+            Self::TaskMap(map) => TaskScatter {
                 width: NARROW,
                 height: 340.0,
                 ..map.clone()
@@ -139,8 +139,8 @@ impl From<Stacks> for Drawing {
     }
 }
 
-impl From<TaskMap> for Drawing {
-    fn from(map: TaskMap) -> Self {
+impl From<TaskScatter> for Drawing {
+    fn from(map: TaskScatter) -> Self {
         Self::TaskMap(map)
     }
 }

@@ -109,8 +109,8 @@ pub use table::{plain_table, terminal_table};
 pub use task_path::{PathStep, TaskPath};
 pub use taskscout_io::files::write_atomically;
 pub use taskscout_plot::figures::{
-    Bar, Bars, HeatMap, Portrait, PortraitCurve, Portraits, Spot, SpotKind, Stack, Stacks, TaskMap,
-    Trace, TracePanel, Traces,
+    Bar, Bars, HeatMap, Portrait, PortraitCurve, Portraits, Spot, SpotKind, Stack, Stacks,
+    TaskScatter, Trace, TracePanel, Traces,
 };
 pub use taskscout_plot::{
     Crossing, LinePlot, LineStyle, Numbers, Panel, PanelBand, PanelFigure, PanelLevel, PanelLine,

@@ -2,7 +2,7 @@
 //! is, how much it counts, and its error in the output's own unit.
 
 use taskscout::features::Features as _;
-use taskscout::train::{PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, PredictorKind};
 
 use crate::error::Result;
 use crate::outlook::digits;
@@ -43,7 +43,7 @@ impl StoredStudy {
         Ok(ways)
     }
 
-    pub(crate) fn ways(&self, predictor: &StackedPredictor) -> Vec<String> {
+    pub(crate) fn ways(&self, predictor: &AveragedPredictor) -> Vec<String> {
         let (factor, unit) = self.error_unit();
         let mut ways: Vec<_> = predictor
             .candidates

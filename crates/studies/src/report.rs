@@ -6,7 +6,7 @@
 use maud::{Markup, PreEscaped, html};
 use taskscout::forecast::Interval;
 use taskscout::study::ForecastRequest;
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 use taskscout_io::tables::short;
 use taskscout_plot::{Numbers, Theme};
 use taskscout_report::{FigureFiles, ReportFigure, csv_link, html_page, tile};
@@ -250,7 +250,7 @@ impl StoredStudy {
             let found = targets.find(|target| target.name == name);
             found.map_or(0, |target| target.rows)
         };
-        let one = |predictor: &StackedPredictor| {
+        let one = |predictor: &AveragedPredictor| {
             html! {
                 h3 { "For target " (predictor.target) }
                 p {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taskscout_plot::figures::{Spot, SpotKind, Stack, Stacks, TaskMap};
+use taskscout_plot::figures::{Spot, SpotKind, Stack, Stacks, TaskScatter};
 use taskscout_report::ReportFigure;
 
 use crate::ItemState;
@@ -83,12 +83,12 @@ pub(crate) fn map(study: &StoredStudy, next: Option<&Supposed>) -> Option<Report
     let [across, up, ..] = &study.definition().parameters[..] else {
         return None;
     };
-    let map = TaskMap {
+    let map = TaskScatter {
         title: format!("Map of tasks by {} and {}", across.name, up.name),
         x_title: across.label(),
         y_title: up.label(),
         spots: spots(study, next),
-        ..TaskMap::default()
+        ..TaskScatter::default()
     };
     let located = map.spots.iter().any(|spot| spot.kind == SpotKind::Target);
     (!map.is_empty()).then(|| ReportFigure {

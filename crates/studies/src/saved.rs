@@ -1,6 +1,6 @@
 //! The model that a study hands out: complete, with the names and the scaling of its columns.
 
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 use taskscout_models::{Parts, SavedModel};
 
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ impl StoredStudy {
     ///
     /// # Errors
     /// No such target, none named where there are several, or too little data.
-    pub fn predictor(&self, target: Option<&str>) -> Result<StackedPredictor> {
+    pub fn predictor(&self, target: Option<&str>) -> Result<AveragedPredictor> {
         let name = self.only_target(target)?;
         let all = self.learner()?.predictors()?;
         let found = all.iter().find(|predictor| predictor.target == name);

@@ -220,7 +220,7 @@ impl Settings {
         // Targets of the command line come behind those of the file.
         let item = wrong.path.split_inclusive(']').next().unwrap_or_default();
         let missing = item.starts_with("targets[") && !self.places.has(item);
-        match missing || self.changed.iter().any(|path| within(&path)) {
+        match missing || self.changed.iter().any(within) {
             true => Error::Input(wrong.to_string()),
             false => self.places.found(error),
         }

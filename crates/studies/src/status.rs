@@ -117,7 +117,7 @@ impl StoredStudy {
             .map(|(index, target)| TargetStatus {
                 name: target.name.clone(),
                 rows: study.data().target_rows(index),
-                takes_rows: target.has_samples(),
+                takes_rows: target.can_have_samples(),
             })
             .collect();
         let items = self.items();

@@ -26,7 +26,7 @@ use taskscout::strategy::{StrategyConfig, StrategyKind};
 use taskscout::study::{Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::task::Task;
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 
 const INPUTS: usize = 40;
 const SOURCES: usize = 19;
@@ -148,7 +148,7 @@ fn study(kind: StrategyKind, outputs: usize, seed: u64) -> Result<Study> {
 }
 
 /// The coefficients of what the guard hands back, an output each.
-fn handed_back(choice: &StackedPredictor) -> Vec<Vec<f64>> {
+fn handed_back(choice: &AveragedPredictor) -> Vec<Vec<f64>> {
     let taken = choice.candidate(choice.kind);
     taken.map_or_else(Vec::new, |candidate| candidate.coefficients.clone())
 }

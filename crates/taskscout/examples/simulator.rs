@@ -56,7 +56,7 @@ pub(crate) fn main() -> Result<()> {
     let choice = &study.predictors()?[0];
     let alone = &study.target_only()?[0];
     let truth = [0.6, 0.8, -0.6, 0.0, 0.8, 0.0];
-    let error = |choice: &StackedPredictor| -> f64 {
+    let error = |choice: &AveragedPredictor| -> f64 {
         let found = choice.returned.coefficients[0].iter();
         found.zip(truth).map(|(a, b)| (a - b).powi(2)).sum()
     };

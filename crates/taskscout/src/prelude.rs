@@ -29,6 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    Candidate, JointRidge, MllamThenErm, PartialPooling, Predictor, PredictorKind,
-    StackedPredictor, TrainContext, TrainResult, Trainer, TrainerNeeds,
+    AveragedPredictor, Candidate, JointRidge, MllamOrErm, PartialPooling, Predictor, PredictorKind,
+    TrainContext, TrainResult, Trainer, TrainerNeeds,
 };

@@ -6,7 +6,7 @@
 //!
 //! A world has one target, or several of a chosen rank ([`Targets`]).
 
-mod exam;
+mod evaluation;
 mod inputs;
 mod targets;
 
@@ -22,7 +22,7 @@ use taskscout::space::{Space, TaskSpace as _};
 use taskscout::task::Task;
 use taskscout::{Error, Result};
 
-use exam::{Exam, test_features};
+use evaluation::{Evaluation, test_features};
 pub use inputs::InputDistribution;
 pub use targets::Targets;
 
@@ -78,7 +78,7 @@ pub struct Synthetic {
     map: Mat<f64>,
     /// Embeddings, one a target.
     targets: Vec<Vec<f64>>,
-    exam: Exam,
+    evaluation: Evaluation,
 }
 
 impl SyntheticConfig {
@@ -154,7 +154,7 @@ impl Synthetic {
             Some(network) => network.draw(&config, &mut rng)?.into(),
         };
         let targets = vec![column(map.as_ref(), config.source_dim)];
-        let exam = Exam::new(&config, &representation)?;
+        let evaluation = Evaluation::new(&config, &representation)?;
         Ok(Self {
             config,
             space,
@@ -162,7 +162,7 @@ impl Synthetic {
             representation,
             map,
             targets,
-            exam,
+            evaluation,
         })
     }
 

@@ -6,7 +6,7 @@ use taskscout::data::{Samples, TaskData};
 use taskscout::model::{Model, Structure};
 use taskscout::train::guard::stack;
 use taskscout::train::partial_pooling::HierarchicalModel;
-use taskscout::train::{Candidate, PredictorKind, StackedPredictor, TrainContext, Trainer as _};
+use taskscout::train::{AveragedPredictor, Candidate, PredictorKind, TrainContext, Trainer as _};
 
 use super::prepare::Prepared;
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub(super) struct OutputFit {
     pub(super) output: usize,
     pub(super) data: TaskData,
     model: Model,
-    pub(super) choice: StackedPredictor,
+    pub(super) choice: AveragedPredictor,
 }
 
 impl OutputFit {
@@ -96,7 +96,7 @@ impl OutputFit {
         prepared: &Prepared,
         rows: &Samples,
         features: Option<&[f64]>,
-    ) -> Result<StackedPredictor> {
+    ) -> Result<AveragedPredictor> {
         let own = &self.data.targets()[0];
         let features = features.unwrap_or(&own.features);
         let mut data = TaskData::new(self.data.feature_dim(), 1, self.data.task_dim());

@@ -7,7 +7,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 use taskscout::data::{Samples, Statistics};
 use taskscout::features::Features as _;
-use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, Predictor, PredictorKind};
 
 use super::fit::OutputFit;
 use super::prepare::Prepared;
@@ -77,7 +77,7 @@ pub(super) fn judge(prepared: &Prepared, fits: &[OutputFit]) -> Result<HeldOutEr
     for (start, end) in stretches {
         let rest = [&rows[..start], &rows[end..]].concat();
         let features = target_features(prepared, fits, &rest)?;
-        let choices: Vec<StackedPredictor> = fits
+        let choices: Vec<AveragedPredictor> = fits
             .par_iter()
             .map(|fit| {
                 fit.refit(
@@ -145,7 +145,7 @@ impl Sums {
         &mut self,
         prepared: &Prepared,
         fit: &OutputFit,
-        choice: &StackedPredictor,
+        choice: &AveragedPredictor,
         rows: &[usize],
     ) -> Result<()> {
         let values = prepared.feature_rows(prepared.target, rows, prepared.target);

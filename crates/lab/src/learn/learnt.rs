@@ -7,7 +7,7 @@
 
 use rayon::prelude::*;
 use taskscout::features::{FeatureMap, NetworkFeatures, Trees};
-use taskscout::train::{BoostedTrees, FeatureSet};
+use taskscout::train::{BoostedTrees, FeatureGroupSubset};
 use taskscout_neural::NetworkRegression;
 
 use super::prepare::Prepared;
@@ -93,9 +93,9 @@ pub(super) fn add(prepared: &mut Prepared, seed: u64) -> Result<()> {
 
 /// The sets of features with what was learnt for an output, of so many, that stands behind `first` other groups: trees first, one
 /// group an output, then the network.
-pub(super) fn sets(first: usize, output: usize, outputs: usize) -> Vec<FeatureSet> {
+pub(super) fn sets(first: usize, output: usize, outputs: usize) -> Vec<FeatureGroupSubset> {
     let learnt = [first + output, first + outputs + output];
-    let with = |name: &str, groups: &[usize]| FeatureSet {
+    let with = |name: &str, groups: &[usize]| FeatureGroupSubset {
         name: format!("{name} trees and a network"),
         groups: [groups, &learnt].concat(),
     };

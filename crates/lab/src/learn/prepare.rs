@@ -6,7 +6,7 @@ use taskscout::data::{Columns, Samples, Stage, TaskData};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, derive, uniform};
 use taskscout::task::{Task, TaskId};
-use taskscout::train::{FeatureSet, PartialPooling};
+use taskscout::train::{FeatureGroupSubset, PartialPooling};
 use taskscout_io::tables::visible;
 use taskscout_logs::{Facts, Logs, Recording, TaskTerms, gather, read};
 
@@ -111,7 +111,7 @@ impl Prepared {
             .collect();
         let terms = TaskTerms::of(&used);
         if !pooling.sets.is_empty() && terms.len() * features.map.dim() <= LARGEST {
-            pooling.sets.push(FeatureSet {
+            pooling.sets.push(FeatureGroupSubset {
                 name: "all features".into(),
                 groups: (0..pooling.groups.len()).collect(),
             });

@@ -118,7 +118,7 @@ pub(super) fn shares<'a>(
 ) -> Result<Vec<f64>> {
     let mut logs = vec![0.0; guesses.features.len()];
     for (hierarchy, rows) in by_output {
-        if let Some(found) = hierarchy.feature_shares(0, &rows, &guesses.features)? {
+        if let Some(found) = hierarchy.task_feature_posterior(0, &rows, &guesses.features)? {
             logs.iter_mut()
                 .zip(found)
                 .for_each(|(sum, share)| *sum += share.max(1e-300).ln());
@@ -167,7 +167,7 @@ pub(super) fn estimate(prepared: &mut Prepared) -> Result<Vec<EstimatedParameter
 /// The statistics of a recording's rows.
 fn rows(prepared: &Prepared, data: &TaskData, at: usize, name: &str) -> Result<Statistics> {
     if at == prepared.target {
-        return Ok(data.target_statistics(0, taskscout::data::TargetRows::All)?);
+        return Ok(data.target_statistics(0, taskscout::data::TargetFolds::All)?);
     }
     let mut total = Statistics::new(data.feature_dim(), 1);
     for source in data

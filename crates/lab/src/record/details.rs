@@ -1,7 +1,7 @@
 //! What is kept of a trial beside its rows, so that a resumed run can still draw everything.
 
 use serde::{Deserialize, Serialize};
-use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, Predictor, PredictorKind};
 
 /// The details of a trial, target by target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl TrialDetails {
     }
 
     /// Adds what the last round handed back.
-    pub(crate) fn end(&mut self, choices: &[StackedPredictor]) {
+    pub(crate) fn end(&mut self, choices: &[AveragedPredictor]) {
         for (details, choice) in self.targets.iter_mut().zip(choices) {
             details.returned = choice.predictor().cloned();
             details.target_only = choice.candidate(PredictorKind::TargetOnly).cloned();

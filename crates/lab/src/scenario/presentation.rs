@@ -1,7 +1,7 @@
 //! What a report says of one kind of world.
 
 use taskscout::study::Study;
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 use taskscout_report::ExperimentReport;
 
 use crate::error::Result;
@@ -30,7 +30,7 @@ pub(crate) trait Presentation: Send + Sync {
         &self,
         study: &Study,
         target: usize,
-        choice: &StackedPredictor,
+        choice: &AveragedPredictor,
         all_pairs: bool,
     ) -> taskscout::Result<Option<TargetRelevance>> {
         let _ = (study, target, choice, all_pairs);

@@ -8,7 +8,7 @@ use taskscout::data::Samples;
 use taskscout::rng::{Purpose, derive};
 use taskscout::strategy::StrategyKind;
 use taskscout::study::Study;
-use taskscout::train::StackedPredictor;
+use taskscout::train::AveragedPredictor;
 use taskscout_report::{PlanRow, ResultRow};
 
 use crate::error::Result;
@@ -29,7 +29,7 @@ pub(super) struct Course<'a> {
     pub(super) plans: Vec<PlanRow>,
     pub(super) details: TrialDetails,
     /// What the last round handed back, target by target.
-    pub(super) choices: Arc<Vec<StackedPredictor>>,
+    pub(super) choices: Arc<Vec<AveragedPredictor>>,
     /// When the trial began.
     pub(super) began: Instant,
 }
@@ -89,7 +89,7 @@ impl<'a> Course<'a> {
     pub(super) fn returned_loss(
         &self,
         target: usize,
-        choice: &StackedPredictor,
+        choice: &AveragedPredictor,
     ) -> Result<Option<f64>> {
         let loss = |predictor| self.world.judge.loss(target, predictor);
         Ok(choice.predictor().map(loss).transpose()?)

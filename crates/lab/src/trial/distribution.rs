@@ -6,7 +6,7 @@
 //! the loss of the member's own head, and beside it the loss of the mean head on the mean task.
 
 use taskscout::rng::{Purpose, derive, uniform};
-use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, Predictor, PredictorKind};
 use taskscout_report::ResultRow;
 
 use super::course::Course;
@@ -61,7 +61,7 @@ impl Course<'_> {
             test_loss: self
                 .mean_task_loss(|choice| choice.candidate(PredictorKind::Shared))?
                 .filter(|_| has_shared),
-            returned_loss: self.mean_task_loss(StackedPredictor::predictor)?,
+            returned_loss: self.mean_task_loss(AveragedPredictor::predictor)?,
             ..about(MEAN_TASK)
         };
         Ok(vec![over, mean_task])
@@ -70,7 +70,7 @@ impl Course<'_> {
     /// The loss of the mean of one predictor of every member, where all have it.
     fn mean_task_loss(
         &self,
-        predictor: impl Fn(&StackedPredictor) -> Option<&Predictor>,
+        predictor: impl Fn(&AveragedPredictor) -> Option<&Predictor>,
     ) -> Result<Option<f64>> {
         let all: Option<Vec<&Predictor>> = self.choices.iter().map(predictor).collect();
         let judge = self.world.judge.as_ref();

@@ -9,7 +9,7 @@ use taskscout::metric;
 use taskscout::strategy::{Plan, PlanItem};
 use taskscout::study::{Event, Study};
 use taskscout::task::{Task, TaskId};
-use taskscout::train::{PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, PredictorKind};
 use taskscout_report::{PlanRow, ResultRow};
 
 use super::course::Course;
@@ -185,7 +185,7 @@ impl Course<'_> {
         plan: &Plan,
         exploited: Option<&PlanItem>,
         target: usize,
-        choice: &StackedPredictor,
+        choice: &AveragedPredictor,
     ) -> Result<ResultRow> {
         let judge = self.world.judge.as_ref();
         let shared = choice.candidate(PredictorKind::Shared);

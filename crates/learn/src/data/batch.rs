@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::linalg::packed;
 
 /// Feature rows of one task: the rows themselves where they take less memory than their statistics or
-/// an oracle needs them, else the statistics.
+/// a trainer needs them, else the statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Batch {

@@ -1,7 +1,7 @@
 //! Data by task: rows come in, sufficient statistics stay.
 //!
 //! Per task `w` the crate keeps `G_w = Σ ψψᵀ`, `b_w = Σ ψ y`, `Σ y²` and `n_w` ([`Statistics`]),
-//! tagged by the stage that asked for them; rows are kept only where an oracle needs them ([`Rows`]). The target's statistics stay in a few
+//! tagged by the stage that asked for them; rows are kept only where a trainer needs them ([`Rows`]). The target's statistics stay in a few
 //! folds of contiguous rows, so that cross-validation is adding and leaving out statistics.
 //!
 //! ```
@@ -32,5 +32,5 @@ pub use rows::Rows;
 pub use samples::Samples;
 pub use stage::Stage;
 pub use statistics::Statistics;
-pub use task_data::{SourceData, TARGET_FOLDS, TargetData, TargetRows, TaskData};
+pub use task_data::{SourceData, TARGET_FOLDS, TargetData, TargetFolds, TaskData};
 pub use taskscout_design::columns::Columns;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// The rows of a task or of a fold, features and labels, row after row: training gathers whole
 /// rows, so a row's features lie together.
 ///
-/// Empty in studies whose oracle works on statistics alone.
+/// Empty in studies whose trainer works on statistics alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rows {

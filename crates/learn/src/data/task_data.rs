@@ -49,7 +49,7 @@ fn no_rows() -> Vec<Rows> {
 
 /// Which rows of the targets a fit may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TargetRows {
+pub enum TargetFolds {
     /// All.
     All,
     /// None: sources only.
@@ -58,7 +58,7 @@ pub enum TargetRows {
     Without(usize),
 }
 
-impl TargetRows {
+impl TargetFolds {
     /// Whether a fit may see the rows of a fold.
     #[must_use]
     pub fn includes(self, fold: usize) -> bool {
@@ -70,7 +70,7 @@ impl TargetRows {
     }
 }
 
-/// All data of a study, as statistics, and as rows where an oracle needs them.
+/// All data of a study, as statistics, and as rows where a trainer needs them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskData {
     feature_dim: usize,
@@ -190,7 +190,7 @@ impl TaskData {
     ///
     /// # Errors
     /// An unknown target.
-    pub fn target_statistics(&self, target: usize, rows: TargetRows) -> Result<Statistics> {
+    pub fn target_statistics(&self, target: usize, rows: TargetFolds) -> Result<Statistics> {
         let Some(entry) = self.targets.get(target) else {
             return Err(Error::State(format!(
                 "there is no target {target}: this study has {}",

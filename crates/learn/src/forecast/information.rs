@@ -7,7 +7,7 @@ use faer::{Accum, Mat, Par};
 
 use super::seen::Seen;
 use super::{MOST_UNKNOWNS, add_outer};
-use crate::data::{Statistics, TargetRows};
+use crate::data::{Statistics, TargetFolds};
 use crate::error::Result;
 use crate::linalg::{self, packed};
 use crate::regression::{BilinearProblem, Observation};
@@ -59,7 +59,7 @@ pub(super) struct Information {
 impl Information {
     /// Of all rows that are there.
     pub(super) fn of_data(seen: &Seen) -> Result<Self> {
-        let problem = BilinearProblem::new(seen.data(), None, TargetRows::All)?;
+        let problem = BilinearProblem::new(seen.data(), None, TargetFolds::All)?;
         Self::of(seen, &problem)
     }
 

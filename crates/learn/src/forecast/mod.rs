@@ -19,17 +19,17 @@
 //! posterior given `X`, a noise variance from its posterior, and an error of the target's function from `N(0, V_t)`.
 //!
 //! What is left out: that the features or `k` may be too small for the truth; of a network with very many weights all
-//! layers before the last; of a representation of the user's own all of it but the heads on it; the error of an oracle
+//! layers before the last; of a representation of the user's own all of it but the heads on it; the error of a trainer
 //! that does not reach the optimum of least squares.
 
 mod draws;
 mod expected;
+mod extrapolation;
 mod information;
 mod interval;
 mod seen;
 mod shrink;
 mod tangent;
-mod unseen;
 
 use draws::Draws;
 use expected::Expected;
@@ -208,7 +208,10 @@ impl Forecaster {
     ///
     /// # Errors
     /// As [`Forecaster::losses`].
-    pub fn all_losses(&self, further: &FurtherRows) -> Result<(Interval, Vec<Interval>)> {
+    pub fn overall_and_target_losses(
+        &self,
+        further: &FurtherRows,
+    ) -> Result<(Interval, Vec<Interval>)> {
         let draws = self.loss_draws(further)?;
         let total = |draw: usize| {
             let parts = self.targets.iter().zip(&draws);
@@ -227,11 +230,12 @@ impl Forecaster {
         let target_draws = |(place, target): (usize, &ForecastTarget)| {
             let root = self.expected.input_root(target.index)?;
             let spread = information.spread(&self.seen, &target.second_moment, &root)?;
-            let unseen = unseen::ratio(&self.seen, &self.expected, &information, target, further)?;
+            let extrapolation =
+                extrapolation::ratio(&self.seen, &self.expected, &information, target, further)?;
             let layers = self.tangents.as_ref().map_or(Ok(1.0), |tangents| {
                 tangents.ratio(&self.seen, &information.rows, &target.second_moment)
             })?;
-            let spread = spread.times(unseen * layers);
+            let spread = spread.times(extrapolation * layers);
             Ok(self.draws.losses(place, &spread, &laws[place]))
         };
         self.targets.iter().enumerate().map(target_draws).collect()

@@ -232,7 +232,7 @@ impl HierarchicalModel {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn with_all_families(&self, data: &TaskData) -> Result<Self> {
+    pub fn refit_all_families(&self, data: &TaskData) -> Result<Self> {
         let tasks = TaskClusters::of(data, None);
         let basis = (self.basis.clone(), self.output);
         Self::fit(data, &tasks, basis, self.effective_rows, Families::All)
@@ -277,7 +277,7 @@ impl HierarchicalModel {
     ///
     /// # Errors
     /// A breakdown of the numerics.
-    pub fn feature_shares(
+    pub fn task_feature_posterior(
         &self,
         target: usize,
         rows: &Statistics,

@@ -6,7 +6,7 @@
 
 use faer::{Mat, MatRef};
 
-use crate::data::{Stage, TargetRows, TaskData};
+use crate::data::{Stage, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::regression::{BilinearProblem, Spectrum};
@@ -48,7 +48,7 @@ impl TaskFamily {
                 data.task_dim()
             )));
         }
-        let problem = BilinearProblem::new(data, stages, TargetRows::None)?;
+        let problem = BilinearProblem::new(data, stages, TargetFolds::None)?;
         let d = data.feature_dim();
         if problem.labels() == 0
             || problem.squares() <= 0.0
@@ -118,7 +118,7 @@ impl TaskFamily {
     /// output.
     #[must_use]
     pub fn covariance(&self, task_features: &[f64]) -> Mat<f64> {
-        self.mean_covariance(outer(task_features).as_ref())
+        self.expected_covariance(outer(task_features).as_ref())
     }
 
     /// The same for a noise variance of one.
@@ -128,7 +128,7 @@ impl TaskFamily {
 
     /// The covariance in the mean over members, given the second moment of their task features.
     #[must_use]
-    pub fn mean_covariance(&self, second_moment: MatRef<'_, f64>) -> Mat<f64> {
+    pub fn expected_covariance(&self, second_moment: MatRef<'_, f64>) -> Mat<f64> {
         self.spread(second_moment, self.noise)
     }
 

@@ -50,8 +50,8 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
+mod chi_square;
 mod family;
-mod level;
 mod likelihood;
 mod misfit;
 mod posterior;
@@ -215,7 +215,7 @@ impl ParameterSearch<'_> {
         // the target may be.
         let open = self
             .family
-            .mean_covariance(first.spread.second_moment.as_ref());
+            .expected_covariance(first.spread.second_moment.as_ref());
         let likelihood = Likelihood::new(self.family, rows, Some(open))?;
         let Explored {
             best,
@@ -256,7 +256,7 @@ impl ParameterSearch<'_> {
             let (best, least) = land.best(rng)?;
             let parameters = self.space.dim();
             let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
-            let quantile = level::chi_square_quantile(CONFIDENCE, parameters);
+            let quantile = chi_square::quantile(CONFIDENCE, parameters);
             let limit = least + misfit.max(1.0) * quantile;
             let (low, high) = region(land, &best, limit, rng)?;
             let spread = land.spread(&best, (&low, &high), limit, rng)?;

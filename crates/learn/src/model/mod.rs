@@ -114,7 +114,7 @@ pub struct FitReport {
     pub notes: Vec<String>,
 }
 
-/// A number that an oracle may not have: JSON writes NaN as null.
+/// A number that a trainer may not have: JSON writes NaN as null.
 fn number<'de, D: serde::Deserializer<'de>>(input: D) -> std::result::Result<f64, D::Error> {
     Ok(Option::deserialize(input)?.unwrap_or(f64::NAN))
 }
@@ -139,7 +139,7 @@ pub struct Model {
     pub noise: f64,
     /// How the fit went.
     pub report: FitReport,
-    /// What a later fit may start from; for oracles that can use it.
+    /// What a later fit may start from; for trainers that can use it.
     #[serde(rename = "start", default, skip_serializing_if = "Option::is_none")]
     pub warm_start: Option<WarmStart>,
     /// What ties tasks together.

@@ -19,7 +19,7 @@ pub struct BoostedTrees {
     /// Part of each tree that is added.
     pub learning_rate: f64,
     /// Rows of value zero that every leaf has beside its own.
-    pub shrinkage: f64,
+    pub leaf_penalty: f64,
     /// Bins of an input at most, up to 256.
     pub bins: usize,
 }
@@ -30,7 +30,7 @@ impl Default for BoostedTrees {
             trees: 250,
             depth: 5,
             learning_rate: 0.08,
-            shrinkage: 3.0,
+            leaf_penalty: 3.0,
             bins: 64,
         }
     }
@@ -109,10 +109,10 @@ impl BoostedTrees {
                 format!("is {rate}: give above 0, at most 1"),
             );
         }
-        if !(self.shrinkage >= 0.0 && self.shrinkage.is_finite()) {
-            let rows = self.shrinkage;
+        if !(self.leaf_penalty >= 0.0 && self.leaf_penalty.is_finite()) {
+            let rows = self.leaf_penalty;
             return wrong(
-                "shrinkage",
+                "leaf_penalty",
                 format!("is {rows}: give a finite number from 0"),
             );
         }
@@ -140,7 +140,7 @@ impl BoostedTrees {
             cells[usize::from(leaf)].add(left);
         }
         let value =
-            |cell: &Cell| self.learning_rate * cell.sum / (cell.rows + self.shrinkage).max(1.0);
+            |cell: &Cell| self.learning_rate * cell.sum / (cell.rows + self.leaf_penalty).max(1.0);
         Some(Tree {
             leaves: cells.iter().map(value).collect(),
             splits,
@@ -185,7 +185,7 @@ impl BoostedTrees {
         for cell in cells {
             total.merge(*cell);
         }
-        let score = |cell: Cell| cell.sum * cell.sum / (cell.rows + self.shrinkage).max(1.0);
+        let score = |cell: Cell| cell.sum * cell.sum / (cell.rows + self.leaf_penalty).max(1.0);
         let whole = score(total);
         let mut below = Cell::default();
         for (gain, cell) in gains.iter_mut().zip(cells) {

@@ -8,7 +8,7 @@ use crate::data::{Rows, Statistics};
 use crate::error::{Error, Result};
 use crate::linalg;
 
-/// A linear representation `φ(ψ) = B_Xᵀ ψ` with orthonormal columns.
+/// A linear representation `φ(ψ) = B_Xᵀ ψ`, with orthonormal columns unless it was taken [as it is](Linear::from_matrix).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Linear {
     #[serde(with = "linalg::serde_mat")]

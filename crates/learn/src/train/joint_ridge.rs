@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
 use super::{TrainContext, TrainResult, Trainer};
-use crate::data::{TargetRows, TaskData};
+use crate::data::{TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
 use crate::model::{FitReport, Model};
@@ -25,12 +25,12 @@ const EVIDENCE_SWEEPS: usize = 5;
 const LAMBDA_SETTLED: f64 = 0.1;
 
 /// Penalised least squares over both factors, by alternating exact solves: the default training
-/// oracle.
+/// trainer.
 ///
 /// ```
 /// use taskscout::train::JointRidge;
-/// let oracle = JointRidge::default();
-/// assert!(oracle.lambda.is_none()); // chosen from the data
+/// let trainer = JointRidge::default();
+/// assert!(trainer.lambda.is_none()); // chosen from the data
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -72,7 +72,7 @@ fn sources(data: &TaskData, context: &TrainContext) -> Result<FullRidge> {
     FullRidge::new(&BilinearProblem::new(
         data,
         context.stages.as_deref(),
-        TargetRows::None,
+        TargetFolds::None,
     )?)
 }
 

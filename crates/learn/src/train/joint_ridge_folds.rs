@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::initial::FullRidge;
 use super::joint_ridge::{JointRidge, solve_representation};
 use super::{LeaveFoldOutRepresentation, TrainContext};
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::Result;
 use crate::linalg;
 use crate::model::Linear;
@@ -63,7 +63,7 @@ impl JointRidge {
         context: &TrainContext,
         (fold, k): (usize, usize),
     ) -> Result<FoldStart<'a>> {
-        let rows = TargetRows::Without(fold);
+        let rows = TargetFolds::Without(fold);
         let problem = BilinearProblem::new(data, context.stages.as_deref(), rows)?;
         let start = sources.with_targets(data, rows, &context.target_only_cache)?;
         let factors = start.truncate(k)?;

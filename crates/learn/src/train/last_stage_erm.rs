@@ -1,6 +1,6 @@
 //! Joint least squares over the last two stages, then the target's head (ERM).
 //!
-//! The paper's oracle of the last stage, after Du, Hu, Kakade, Lee and Lei, *Few-shot learning via
+//! The paper's trainer of the last stage, after Du, Hu, Kakade, Lee and Lei, *Few-shot learning via
 //! learning the representation, provably* (2021): `φ` minimises the squared error of exploration and
 //! exploitation rows alone, with no more of a penalty than the numerics need; no row of a target has
 //! a say. The task map, and with it the head of each target, is then fitted for the finished `φ`.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::initial::FullRidge;
 use super::joint_ridge::{Fit, JointRidge, check_rank};
 use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, task_map};
-use crate::data::{Stage, TARGET_FOLDS, TargetRows, TaskData};
+use crate::data::{Stage, TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{AnyRepresentation, Linear, Model};
@@ -92,7 +92,7 @@ impl LastStageErm {
 
     fn joint(&self, data: &TaskData, context: &TrainContext) -> Result<JointFit> {
         self.check()?;
-        let last = BilinearProblem::new(data, Some(&last_stages(context)), TargetRows::None)?;
+        let last = BilinearProblem::new(data, Some(&last_stages(context)), TargetFolds::None)?;
         if determines(&last, context.k) {
             return self.fit_sources(last, context.k, Vec::new());
         }
@@ -104,7 +104,7 @@ impl LastStageErm {
         } else {
             Vec::new()
         };
-        let all = BilinearProblem::new(data, context.stages.as_deref(), TargetRows::None)?;
+        let all = BilinearProblem::new(data, context.stages.as_deref(), TargetFolds::None)?;
         self.fit_sources(all, context.k, notes)
     }
 

@@ -1,11 +1,11 @@
-//! Training oracles, the estimation methods: from statistics to a shared representation and a task map.
+//! Trainers, the estimation methods: from statistics to a shared representation and a task map.
 //!
-//! | oracle | what it does |
+//! | trainer | what it does |
 //! |---|---|
 //! | [`JointRidge`] | regularised joint least squares over both factors, on statistics alone |
 //! | [`Mllam`] | alternating minimisation with a head for every task |
 //! | [`LastStageErm`] | joint least squares over the last two stages, then the target's head |
-//! | [`MllamThenErm`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
+//! | [`MllamOrErm`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
 //! | [`PartialPooling`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
@@ -19,24 +19,24 @@ pub mod guard;
 mod initial;
 mod joint_ridge;
 mod joint_ridge_folds;
-mod known_rows;
 mod last_stage_erm;
 mod mllam;
 mod paper;
 pub mod partial_pooling;
 mod rank;
+mod row_cache;
 mod task_map;
 
 pub use context::{
     LeaveFoldOutRepresentation, TargetOnlyCache, TargetOnlyKey, TrainContext, TrainResult,
     TrainerNeeds,
 };
-pub use guard::{Candidate, Head, Predictor, PredictorKind, StackedPredictor};
+pub use guard::{AveragedPredictor, Candidate, Head, Predictor, PredictorKind};
 pub use joint_ridge::JointRidge;
 pub use last_stage_erm::LastStageErm;
 pub use mllam::Mllam;
-pub use paper::MllamThenErm;
-pub use partial_pooling::{FeatureSet, PartialPooling, PartialPoolingOnNetwork};
+pub use paper::MllamOrErm;
+pub use partial_pooling::{FeatureGroupSubset, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
 pub use crate::regression::{

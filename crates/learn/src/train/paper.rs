@@ -1,4 +1,4 @@
-//! The paper's choice of oracles: MLLAM for the coarse and the agnostic stage, ERM for the last.
+//! The paper's choice of trainers: MLLAM for the coarse and the agnostic stage, ERM for the last.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +8,22 @@ use crate::error::Result;
 
 /// [`LastStageErm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
 ///
-/// The model that chooses tasks is [`MllamThenErm::mllam`]'s on all stages.
+/// The model that chooses tasks is [`MllamOrErm::mllam`]'s on all stages.
 ///
 /// ```
-/// use taskscout::train::{Mllam, MllamThenErm};
-/// let oracle: MllamThenErm = serde_json::from_str(r#"{"splits": 2}"#)?;
-/// assert_eq!(oracle.mllam, Mllam { splits: 2, ..Mllam::default() });
+/// use taskscout::train::{Mllam, MllamOrErm};
+/// let trainer: MllamOrErm = serde_json::from_str(r#"{"splits": 2}"#)?;
+/// assert_eq!(trainer.mllam, Mllam { splits: 2, ..Mllam::default() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct MllamThenErm {
-    /// The oracle of the first two stages.
+pub struct MllamOrErm {
+    /// The trainer of the first two stages.
     pub mllam: Mllam,
 }
 
-impl MllamThenErm {
+impl MllamOrErm {
     fn oracle(&self, data: &TaskData, context: &TrainContext) -> &dyn Trainer {
         const LAST: &LastStageErm = &LastStageErm::DEFAULT;
         if LastStageErm::has_stages(data, context) {
@@ -34,7 +34,7 @@ impl MllamThenErm {
     }
 }
 
-impl Trainer for MllamThenErm {
+impl Trainer for MllamOrErm {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.oracle(data, context).fit(data, context)
     }

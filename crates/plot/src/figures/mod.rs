@@ -7,7 +7,7 @@
 //!
 //! - [`Bars`]: named values, for instance how relevant source tasks are;
 //! - [`Stacks`]: the same in parts, for instance the samples of tasks by round;
-//! - [`TaskMap`]: where tasks lie, and the target among them;
+//! - [`TaskScatter`]: where tasks lie, and the target among them;
 //! - [`HeatMap`]: every task against every other.
 
 mod bars;
@@ -16,14 +16,14 @@ mod draw_heat_map;
 mod heat_map;
 mod portraits;
 mod stacks;
-mod task_map;
+mod task_scatter;
 mod traces;
 
 pub use bars::{Bar, Bars};
 pub use heat_map::HeatMap;
 pub use portraits::{Portrait, PortraitCurve, Portraits};
 pub use stacks::{Stack, Stacks};
-pub use task_map::{Spot, SpotKind, TaskMap};
+pub use task_scatter::{Spot, SpotKind, TaskScatter};
 pub use traces::{Trace, TracePanel, Traces};
 
 /// The range of some values, those that are not finite left out; `None` if there is none.

@@ -6,7 +6,7 @@ use faer::{Mat, MatRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 use serde::Deserialize;
-use taskscout::data::{TARGET_FOLDS, TargetRows, TaskData};
+use taskscout::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, Model, Representation};
 use taskscout::registry::Registry;
 use taskscout::train::{
@@ -174,7 +174,7 @@ impl PythonTrainer {
         if data.source_rows() == 0 {
             return Ok(None);
         }
-        let rows = TrainingData::of(data, context, TargetRows::None)?;
+        let rows = TrainingData::of(data, context, TargetFolds::None)?;
         let key = (context.k, context.seed, rows.fingerprint());
         let lock = || self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().as_ref().filter(|known| known.0 == key).cloned();

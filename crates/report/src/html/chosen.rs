@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taskscout_plot::figures::{Spot, SpotKind, Stack, Stacks, TaskMap};
+use taskscout_plot::figures::{Spot, SpotKind, Stack, Stacks, TaskScatter};
 
 use super::ExperimentReport;
 use crate::additions::{ReportFigure, ReportTable};
@@ -167,7 +167,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Tasks by the two parameters in which the collected ones differ most.
-    fn map(&self, places: &[&TargetPoint], names: &[String]) -> Option<(TaskMap, String)> {
+    fn map(&self, places: &[&TargetPoint], names: &[String]) -> Option<(TaskScatter, String)> {
         let totals = self.totals();
         let dim = totals.first()?.first.parameters.len();
         if !(2..=MAPPED).contains(&dim) {
@@ -200,12 +200,12 @@ impl<'a> Trial<'a> {
             let name = place.target.clone().unwrap_or_else(|| "target".into());
             spots.extend(spot(name, SpotKind::Target, &place.parameters, 0));
         }
-        let map = TaskMap {
+        let map = TaskScatter {
             title: format!("Map of the collected tasks ({})", self.about),
             x_title: title(across),
             y_title: title(up),
             spots,
-            ..TaskMap::default()
+            ..TaskScatter::default()
         };
         let caption = match dim {
             2 => "Every collected task and the target.".to_owned(),

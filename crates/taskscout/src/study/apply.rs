@@ -352,7 +352,7 @@ impl Study {
         }
         for (target, folds) in data.targets.iter().enumerate() {
             for (fold, batch) in folds.iter().enumerate() {
-                taken.restore_fold(target, fold, batch)?;
+                taken.add_to_fold(target, fold, batch)?;
             }
         }
         taken.set_version(data.version);

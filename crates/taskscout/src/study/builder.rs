@@ -249,8 +249,8 @@ impl From<crate::train::PartialPooling> for Oracle {
     }
 }
 
-impl From<crate::train::MllamThenErm> for Oracle {
-    fn from(trainer: crate::train::MllamThenErm) -> Self {
+impl From<crate::train::MllamOrErm> for Oracle {
+    fn from(trainer: crate::train::MllamOrErm) -> Self {
         Self::Mllam(trainer)
     }
 }

@@ -380,7 +380,7 @@ impl Study {
                 "there is no target {target}: this study has {}",
                 targets.len()
             ))),
-            Some(own) if !own.has_samples() => Err(Error::State(format!(
+            Some(own) if !own.can_have_samples() => Err(Error::State(format!(
                 "target `{}` is a distribution over tasks: it has no samples of its own",
                 own.name
             ))),

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _};
 use crate::model::Linear;
 use crate::target::TargetKind;
-use crate::train::{JointRidge, StackedPredictor, TrainContext};
+use crate::train::{AveragedPredictor, JointRidge, TrainContext};
 
 /// Unknowns of a full map from task features to input features above which no score is computed.
 const MOST_UNKNOWNS: usize = 4_000;
@@ -164,7 +164,7 @@ impl Study {
     /// The mean squared error of the targets' predictors on rows that they had not seen; none where there are too few.
     fn held_out_error(&self) -> Option<f64> {
         let all = self.predictors().ok()?;
-        let error = |predictor: &StackedPredictor| -> Option<f64> {
+        let error = |predictor: &AveragedPredictor| -> Option<f64> {
             let weighted = predictor.candidates.iter().zip(&predictor.weights);
             weighted
                 .filter(|(_, weight)| **weight > 0.0)

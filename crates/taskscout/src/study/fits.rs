@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::forecast::ForecastKey;
 use super::identify::KnownFamily;
 use super::{Forecast, Needs, Study};
-use crate::data::{Stage, TargetRows};
+use crate::data::{Stage, TargetFolds};
 use crate::error::{Error, Result};
 use crate::identify::{IdentifiedParameters, IdentifiedTarget, Misfit};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
-    Candidate, LeaveFoldOutRepresentation, StackedPredictor, TargetOnlyCache, TrainContext,
+    AveragedPredictor, Candidate, LeaveFoldOutRepresentation, TargetOnlyCache, TrainContext,
     TrainResult, Trainer, candidates, guard,
 };
 
@@ -79,8 +79,8 @@ impl<T: Clone> Derived<T> {
 /// All that was derived from the data, under its version; empty in a clone, after loading and after rows were retracted.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    choices: Derived<Arc<Vec<StackedPredictor>>>,
-    target_only: Derived<Arc<Vec<StackedPredictor>>>,
+    choices: Derived<Arc<Vec<AveragedPredictor>>>,
+    target_only: Derived<Arc<Vec<AveragedPredictor>>>,
     pub(super) identified: Derived<Vec<Option<IdentifiedParameters>>>,
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
@@ -201,7 +201,7 @@ impl Study {
         TrainContext {
             k: self.config.k,
             stages,
-            target_rows: TargetRows::All,
+            target_rows: TargetFolds::All,
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
             warm_start: self.start_of(self.data.version()).filter(|_| !stable),
@@ -246,12 +246,12 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn predictors(&self) -> Result<Arc<Vec<StackedPredictor>>> {
+    pub fn predictors(&self) -> Result<Arc<Vec<AveragedPredictor>>> {
         let choices = &self.cache.choices;
         choices.get(self.data.version(), || self.choose().map(Arc::new))
     }
 
-    fn choose(&self) -> Result<Vec<StackedPredictor>> {
+    fn choose(&self) -> Result<Vec<AveragedPredictor>> {
         let trainer = self.config.oracle.trainer()?;
         let context = TrainContext {
             candidate_targets: self.with_samples(),
@@ -313,7 +313,7 @@ impl Study {
     ///
     /// # Errors
     /// A target without samples, or a failing fit.
-    pub fn target_only(&self) -> Result<Arc<Vec<StackedPredictor>>> {
+    pub fn target_only(&self) -> Result<Arc<Vec<AveragedPredictor>>> {
         let choices = &self.cache.target_only;
         choices.get(self.data.version(), || {
             self.choose_target_only("learnt from the target's own rows")
@@ -321,11 +321,11 @@ impl Study {
         })
     }
 
-    fn choose_target_only(&self, why: &str) -> Result<Vec<StackedPredictor>> {
+    fn choose_target_only(&self, why: &str) -> Result<Vec<AveragedPredictor>> {
         let (trainer, context) = (self.config.oracle.trainer()?, self.train_context(false));
         let choose = |target| {
             let candidates = trainer.target_only(&self.data, &context, target)?;
-            Ok(StackedPredictor {
+            Ok(AveragedPredictor {
                 reason: why.to_owned(),
                 ..guard::stack(&self.data, target, candidates, None)?
             })
@@ -335,7 +335,7 @@ impl Study {
 
     fn with_samples(&self) -> Vec<usize> {
         (0..self.config.targets.len())
-            .filter(|&target| self.config.targets[target].has_samples())
+            .filter(|&target| self.config.targets[target].can_have_samples())
             .collect()
     }
 }

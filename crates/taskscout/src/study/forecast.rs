@@ -328,7 +328,7 @@ impl Study {
     fn target_rows_for(&self, budget: usize, price: TargetRows) -> Result<Vec<(usize, usize)>> {
         let targets = self.config.targets.iter().enumerate();
         let sampled: Vec<(usize, f64)> = targets
-            .filter(|(_, target)| target.has_samples())
+            .filter(|(_, target)| target.can_have_samples())
             .map(|(index, target)| (index, target.weight))
             .collect();
         let samples = match price {
@@ -391,6 +391,6 @@ fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], start: &L
 }
 
 fn losses(forecaster: &Forecaster, rows: &FurtherRows) -> Result<Losses> {
-    let (all, each) = forecaster.all_losses(rows)?;
+    let (all, each) = forecaster.overall_and_target_losses(rows)?;
     Ok(Losses { all, each })
 }

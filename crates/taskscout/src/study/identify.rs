@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use super::Study;
-use crate::data::{Stage, Statistics, TargetRows};
+use crate::data::{Stage, Statistics, TargetFolds};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
@@ -42,7 +42,7 @@ impl Study {
                 }
                 let model = self.model()?;
                 let phi = &model.representation;
-                let found = self.member(target, TargetRows::All, phi, false)?;
+                let found = self.member(target, TargetFolds::All, phi, false)?;
                 Ok(found.map(|member| member.identified))
             })
             .collect()
@@ -70,7 +70,7 @@ impl Study {
     pub(super) fn member(
         &self,
         target: usize,
-        rows: TargetRows,
+        rows: TargetFolds,
         phi: &AnyRepresentation,
         stable: bool,
     ) -> Result<Option<FamilyMember>> {
@@ -84,7 +84,7 @@ impl Study {
             };
             let search = self.search(&family);
             let found = match rows {
-                TargetRows::All => self.known_member(target, stable, &search)?,
+                TargetFolds::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
                     search.identify_roughly_with_posterior(
@@ -112,7 +112,7 @@ impl Study {
         let statistics = under.target_statistics(target, rows)?;
         let (search, mut rng) = (self.search(&family), self.finder(target, rows));
         let found = match rows {
-            TargetRows::All => search.identify_with_posterior(&statistics, &mut rng)?,
+            TargetFolds::All => search.identify_with_posterior(&statistics, &mut rng)?,
             _ => search.identify_roughly_with_posterior(&statistics, &mut rng)?,
         };
         Ok(Some(FamilyMember {
@@ -130,9 +130,9 @@ impl Study {
         }
     }
 
-    fn finder(&self, target: usize, rows: TargetRows) -> Rng {
+    fn finder(&self, target: usize, rows: TargetFolds) -> Rng {
         let rows = match rows {
-            TargetRows::Without(fold) => 1 + fold as u64,
+            TargetFolds::Without(fold) => 1 + fold as u64,
             _ => 0,
         };
         derive(self.config.seed, Purpose::Identify, &[target as u64, rows])
@@ -158,9 +158,9 @@ impl Study {
         {
             return Ok(known.clone());
         }
-        let rows = self.data.target_statistics(target, TargetRows::All)?;
+        let rows = self.data.target_statistics(target, TargetFolds::All)?;
         let found =
-            search.identify_with_posterior(&rows, &mut self.finder(target, TargetRows::All))?;
+            search.identify_with_posterior(&rows, &mut self.finder(target, TargetFolds::All))?;
         lock().insert(key, (version, found.clone()));
         Ok(found)
     }
@@ -208,7 +208,7 @@ impl Study {
         let continuous = config.space.count().is_none() && !config.task_features.is_identity();
         // Where few directions carry many task features, the design needs fewer samples.
         let full = 2 * model.dim() >= config.source_features();
-        let moments = |target: &Target| !target.has_samples();
+        let moments = |target: &Target| !target.can_have_samples();
         // The paper's construction needs a ball of plain parameters.
         let plain = matches!(config.space, Space::Ball(_)) && config.task_features.is_identity();
         let printed = mode == Exploit::Paper && (plain || config.space.count().is_some());
@@ -263,7 +263,7 @@ impl Study {
             Purpose::Search,
             &[self.rounds as u64, target as u64],
         );
-        let member = self.member(target, TargetRows::All, &model.representation, stable)?;
+        let member = self.member(target, TargetFolds::All, &model.representation, stable)?;
         if let Some(member) = member.filter(|member| member.identified.supports_family()) {
             let IdentifiedParameters { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
@@ -274,7 +274,7 @@ impl Study {
             draws.retain(inside);
             let task = match (member.representation, self.family(stable)?) {
                 (None, Some(family)) => {
-                    let rows = self.data.target_statistics(target, TargetRows::All)?;
+                    let rows = self.data.target_statistics(target, TargetFolds::All)?;
                     let function = &member.identified.coefficients;
                     let search = ParameterSearch {
                         space,
@@ -398,7 +398,7 @@ mod tests {
             let found = |study: &Study| {
                 // What all rows say is known by now, as when the guard asks.
                 study.identify().unwrap();
-                let rows = TargetRows::Without(fold);
+                let rows = TargetFolds::Without(fold);
                 let phi = Linear::from_matrix(faer::Mat::identity(2, 2))
                     .unwrap()
                     .into();

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use rand_distr::{Distribution as _, StandardNormal};
-use taskscout::data::{Batch, Rows, Samples, Statistics, TargetRows};
+use taskscout::data::{Batch, Rows, Samples, Statistics, TargetFolds};
 use taskscout::features::FeatureMap;
 use taskscout::forecast::{EstimatedQuantities, Interval};
 use taskscout::identify::{IdentifiedParameters, Misfit, MissingFeature};
@@ -601,7 +601,7 @@ fn what_files_hold_keeps_its_keys() {
 #[test]
 fn what_run_folders_hold_keeps_its_keys() {
     let data = begun();
-    let alone = data.data().target_statistics(0, TargetRows::All).unwrap();
+    let alone = data.data().target_statistics(0, TargetFolds::All).unwrap();
     assert_eq!(
         keys(&ridge(&alone, 0).unwrap()),
         "coefficients freedom lambda log_evidence noise"

@@ -9,7 +9,7 @@ use crate::common::{
 use faer::Mat;
 use proptest::prelude::*;
 use taskscout::Error;
-use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetRows};
+use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetFolds};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
@@ -339,7 +339,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
     let context = TrainContext {
         k: Some(2),
         stages: Some(vec![Stage::WarmUp]),
-        target_rows: TargetRows::None,
+        target_rows: TargetFolds::None,
         ..TrainContext::default()
     };
     let before = JointRidge::default()
@@ -442,7 +442,7 @@ fn the_task_map_of_orthonormal_tasks_is_a_sum_of_outer_products() {
             head[i] / statistics.count() as f64 * features[s]
         });
     }
-    let map = task_map(&collected.data, &representation, None, TargetRows::All).unwrap();
+    let map = task_map(&collected.data, &representation, None, TargetFolds::All).unwrap();
     assert!(relative_distance(map.matrix(), expected.as_ref()) < 1e-12);
 }
 
@@ -453,7 +453,7 @@ fn the_task_map_is_least_squares_for_any_tasks() {
     let truth = Truth::draw(6, 3, 4, 2, 0.5, rng);
     let collected = collect(&truth, 7, 9, rng);
     let representation = Linear::new(orthonormal(6, 3, rng).as_ref()).unwrap();
-    let map = task_map(&collected.data, &representation, None, TargetRows::All).unwrap();
+    let map = task_map(&collected.data, &representation, None, TargetFolds::All).unwrap();
     let mut gradient = Mat::<f64>::zeros(3, 8);
     let mut size = 0.0_f64;
     for (features, rows) in &collected.batches {
@@ -487,10 +487,10 @@ fn tasks_that_do_not_span_give_no_task_map() {
         Err(Error::RankDeficient { rank, needed, .. }) => (rank, needed),
         other => panic!("{other:?}"),
     };
-    assert_eq!(deficient(TargetRows::All), (3, 4));
-    assert_eq!(deficient(TargetRows::None), (2, 4));
+    assert_eq!(deficient(TargetFolds::All), (3, 4));
+    assert_eq!(deficient(TargetFolds::None), (2, 4));
     let stages = Some(&[Stage::Exploit][..]);
-    let result = task_map(&collected.data, &representation, stages, TargetRows::None);
+    let result = task_map(&collected.data, &representation, stages, TargetFolds::None);
     assert!(
         matches!(result, Err(Error::RankDeficient { rank: 0, .. })),
         "{result:?}"

@@ -15,7 +15,7 @@ use taskscout::space::Space;
 use taskscout::study::{External, Study};
 use taskscout::target::Target;
 use taskscout::train::{
-    JointRidge, PredictorKind, StackedPredictor, TrainContext, TrainResult, Trainer, guard,
+    AveragedPredictor, JointRidge, PredictorKind, TrainContext, TrainResult, Trainer, guard,
 };
 
 const D: usize = 15;
@@ -43,7 +43,7 @@ fn context(k: usize) -> TrainContext {
     }
 }
 
-fn choose(collected: &Collected, k: usize) -> taskscout::Result<StackedPredictor> {
+fn choose(collected: &Collected, k: usize) -> taskscout::Result<AveragedPredictor> {
     let fitted = JointRidge::default().fit(&collected.data, &context(k))?;
     let candidates = fitted.candidates.into_iter().flatten().collect();
     guard::stack(&collected.data, 0, candidates, None)
@@ -68,13 +68,13 @@ fn world(seed: u64, related: bool, n: usize) -> (Collected, Vec<f64>) {
     (collected, beta)
 }
 
-fn loss(choice: &StackedPredictor, kind: PredictorKind, beta: &[f64]) -> f64 {
+fn loss(choice: &AveragedPredictor, kind: PredictorKind, beta: &[f64]) -> f64 {
     let coefficients = &choice.candidate(kind).unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }
 
 /// Loss of what is handed back.
-fn returned_loss(choice: &StackedPredictor, beta: &[f64]) -> f64 {
+fn returned_loss(choice: &AveragedPredictor, beta: &[f64]) -> f64 {
     let coefficients = &choice.predictor().unwrap().coefficients[0];
     target_loss(coefficients, beta, Mat::<f64>::identity(D, D).as_ref()).unwrap()
 }

@@ -5,7 +5,7 @@
 use crate::common::{Truth, gaussian, matrix_bits, normals, on_threads, orthonormal, rng, unit};
 use faer::{Mat, MatRef};
 use taskscout::Error;
-use taskscout::data::{Samples, Stage, TargetRows, TaskData};
+use taskscout::data::{Samples, Stage, TargetFolds, TaskData};
 use taskscout::features::FeatureMap;
 use taskscout::model::Model;
 use taskscout::rng::Rng;
@@ -13,7 +13,7 @@ use taskscout::space::Space;
 use taskscout::strategy::{StrategyConfig, StrategyKind, WarmUp};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{JointRidge, LastStageErm, Mllam, MllamThenErm, TrainContext, Trainer};
+use taskscout::train::{JointRidge, LastStageErm, Mllam, MllamOrErm, TrainContext, Trainer};
 
 fn of_rank(k: usize) -> TrainContext {
     TrainContext {
@@ -200,7 +200,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         ..parts
     };
     let context = TrainContext {
-        target_rows: TargetRows::None,
+        target_rows: TargetFolds::None,
         ..of_rank(1)
     };
     let split = parts.model(&data, &context).unwrap();
@@ -271,7 +271,7 @@ fn a_task_of_several_stages_is_one_task() {
     let rng = &mut rng(41);
     let truth = Truth::draw(10, 2, 5, 1, 0.5, rng);
     let context = TrainContext {
-        target_rows: TargetRows::None,
+        target_rows: TargetFolds::None,
         ..of_rank(2)
     };
     let mut once = TaskData::new(10, 1, 5).keeping_rows();
@@ -362,7 +362,7 @@ fn erm_ignores_warm_up_rows_and_the_target() {
     let both = JointRidge::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&both, &new) > 0.2);
     // The target's column is least squares on its rows under the finished φ.
-    let rows = data.target_statistics(0, TargetRows::All).unwrap();
+    let rows = data.target_statistics(0, TargetFolds::All).unwrap();
     let under = rows.project(basis(&model)).unwrap();
     let head = model.map.embedding(&unit(6, 5), 0).unwrap();
     let image = crate::common::apply(under.gram_matrix().as_ref(), &head);
@@ -546,7 +546,7 @@ fn study(rounds: usize) -> Study {
     .unwrap();
     config.k = Some(2);
     config.warm_up = WarmUp::Rounds { rounds: 1 };
-    config.oracle = Oracle::Mllam(MllamThenErm::default());
+    config.oracle = Oracle::Mllam(MllamOrErm::default());
     let mut study = Study::new(config).unwrap();
     study
         .tell_target(0, &truth.rows(&unit(9, 8), 60, rng))

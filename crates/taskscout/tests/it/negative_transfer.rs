@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    JointRidge, PartialPooling, PredictorKind, StackedPredictor, TrainContext, Trainer, guard,
+    AveragedPredictor, JointRidge, PartialPooling, PredictorKind, TrainContext, Trainer, guard,
 };
 
 /// So many draws of each setting, from one on.
@@ -144,7 +144,7 @@ fn world(setting: Setting, seed: u64, labelled: bool) -> (TaskData, Vec<f64>) {
     (data, theta)
 }
 
-fn choose(oracle: &dyn Trainer, data: &TaskData) -> StackedPredictor {
+fn choose(oracle: &dyn Trainer, data: &TaskData) -> AveragedPredictor {
     let context = TrainContext {
         candidate_targets: vec![0],
         ..TrainContext::default()
@@ -162,7 +162,7 @@ fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {
 }
 
 /// Whether new observations lie within 90 % intervals: how many of how many.
-fn held(choice: &StackedPredictor, theta: &[f64], noise: f64, rng: &mut Rng) -> f64 {
+fn held(choice: &AveragedPredictor, theta: &[f64], noise: f64, rng: &mut Rng) -> f64 {
     let posterior = &choice.posteriors[0];
     let fresh = rows(theta, 40, noise, rng);
     let inside = fresh

@@ -10,7 +10,7 @@ use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Representation as _};
 use taskscout::rng::Rng;
 use taskscout::train::{
-    Candidate, FeatureSet, JointRidge, PartialPooling, PartialPoolingOnNetwork, Predictor,
+    Candidate, FeatureGroupSubset, JointRidge, PartialPooling, PartialPoolingOnNetwork, Predictor,
     PredictorKind, TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
 };
 
@@ -231,7 +231,7 @@ fn threads_change_no_bit() {
 
 #[test]
 fn sets_are_chosen_by_held_out_rows_of_the_target() {
-    let set = |name: &str, groups: &[usize]| FeatureSet {
+    let set = |name: &str, groups: &[usize]| FeatureGroupSubset {
         name: name.into(),
         groups: groups.to_vec(),
     };
@@ -366,7 +366,7 @@ fn a_target_without_kin_gets_what_its_own_rows_give() {
 #[test]
 fn settings_that_do_not_fit_are_named() {
     let bad = |groups: &[usize]| {
-        let set = FeatureSet {
+        let set = FeatureGroupSubset {
             name: "odd".into(),
             groups: groups.to_vec(),
         };
@@ -406,7 +406,7 @@ struct Magnitude;
 impl Trainer for Magnitude {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
         // It must not see the target.
-        assert_eq!(context.target_rows, taskscout::data::TargetRows::None);
+        assert_eq!(context.target_rows, taskscout::data::TargetFolds::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
         let layer = |weights| Layer {
             weights,

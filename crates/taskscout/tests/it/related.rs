@@ -11,7 +11,7 @@ use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetKind};
 use taskscout::task::Task;
-use taskscout::train::{PartialPooling, PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, PartialPooling, PredictorKind};
 
 const D: usize = 4;
 const WINDS: [f64; 6] = [0.0, 0.2, 0.4, 0.6, 0.8, 1.0];
@@ -292,7 +292,7 @@ fn several_outputs_are_pooled_side_by_side() {
     assert_eq!(together[0].kind, PredictorKind::Shared);
     for (output, study) in alone.iter().enumerate() {
         let alone = study.predictors().unwrap();
-        let of = |choice: &StackedPredictor, at: usize| {
+        let of = |choice: &AveragedPredictor, at: usize| {
             let shared = choice.candidate(PredictorKind::Shared).unwrap();
             shared.coefficients[at].clone()
         };

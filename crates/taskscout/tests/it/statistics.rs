@@ -5,7 +5,7 @@
 use crate::common::{apply, bits, dot, gaussian, normals, on_threads, rng};
 use proptest::prelude::*;
 use taskscout::Error;
-use taskscout::data::{Samples, Statistics, TARGET_FOLDS, TargetRows, TaskData};
+use taskscout::data::{Samples, Statistics, TARGET_FOLDS, TargetFolds, TaskData};
 
 /// `n` rows of correlated features and unrelated outputs.
 fn draw(n: usize, d: usize, outputs: usize, seed: u64) -> Samples {
@@ -149,10 +149,10 @@ proptest! {
         prop_assert_eq!(folds.len(), TARGET_FOLDS);
         prop_assert_eq!(folds.iter().map(|fold| fold.count()).sum::<usize>(), all.len());
         prop_assert_eq!(data.target_rows(target), all.len());
-        let total = data.target_statistics(target, TargetRows::All).unwrap();
+        let total = data.target_statistics(target, TargetFolds::All).unwrap();
         prop_assert!(distance(&numbers(&total), &naive(&all)) < 1e-12);
         for (index, fold) in folds.iter().enumerate() {
-            let mut whole = data.target_statistics(target, TargetRows::Without(index)).unwrap();
+            let mut whole = data.target_statistics(target, TargetFolds::Without(index)).unwrap();
             whole.merge(fold).unwrap();
             prop_assert_eq!(whole.count(), total.count());
             prop_assert!(distance(&numbers(&whole), &numbers(&total)) < 1e-12);
@@ -283,7 +283,7 @@ fn data_of_the_wrong_shape_leave_no_trace() {
     assert!(data.add_target("u", vec![1.0]).is_err());
     assert_eq!(data, before);
     assert!(matches!(
-        data.target_statistics(1, TargetRows::All),
+        data.target_statistics(1, TargetFolds::All),
         Err(Error::State(_))
     ));
 }

@@ -90,7 +90,7 @@ fn study(world: &World, changes: &Value) -> Study {
 fn sampled(world: &World, config: StudyConfig) -> Study {
     let mut study = Study::new(config).unwrap();
     for target in 0..study.config().targets.len() {
-        if study.config().targets[target].has_samples() {
+        if study.config().targets[target].can_have_samples() {
             study.tell_target(target, &world.target_rows(200)).unwrap();
         }
     }
@@ -536,7 +536,10 @@ fn all_kinds_of_targets_give_plans() {
                 "{targets:?}"
             );
         }
-        let with_samples = targets.iter().filter(|target| target.has_samples()).count();
+        let with_samples = targets
+            .iter()
+            .filter(|target| target.can_have_samples())
+            .count();
         assert_eq!(study.predictors().unwrap().len(), with_samples);
     }
 }

@@ -12,7 +12,7 @@ use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::train::Predictor;
 use taskscout::{Error, Result};
 
-use super::exam::Exam;
+use super::evaluation::Evaluation;
 use super::{Synthetic, SyntheticConfig, column};
 
 /// What tells the draws of targets from those of the rest of the truth.
@@ -125,7 +125,7 @@ impl Synthetic {
         if matches!(self.config.input_features, FeatureMap::Identity(_)) {
             return true;
         }
-        let Exam::Moments { second } = &self.exam else {
+        let Evaluation::Moments { second } = &self.evaluation else {
             return false;
         };
         let values = second

@@ -9,7 +9,7 @@ use taskscout::features::apply_row;
 use taskscout::metric::{BasisValues, FunctionValues};
 use taskscout::study::Study;
 use taskscout::train::partial_pooling::HierarchicalModel;
-use taskscout::train::{Predictor, PredictorKind, StackedPredictor};
+use taskscout::train::{AveragedPredictor, Predictor, PredictorKind};
 use taskscout_logs::Recorded;
 
 use crate::record::{RelevantTask, TargetRelevance};
@@ -22,13 +22,13 @@ pub(super) fn of(
     recorded: &Recorded,
     study: &Study,
     target: usize,
-    choice: &StackedPredictor,
+    choice: &AveragedPredictor,
     all_pairs: bool,
 ) -> Result<TargetRelevance> {
     let own = recorded.targets()[target];
     let model = study.model()?;
     let hierarchy = match model.structure.hierarchical_models().first() {
-        Some(hierarchy) => Some(hierarchy.with_all_families(study.data())?),
+        Some(hierarchy) => Some(hierarchy.refit_all_families(study.data())?),
         None => None,
     };
     let similarities = match (&hierarchy, choice.candidate(PredictorKind::Shared)) {
@@ -96,7 +96,7 @@ fn ranked(
 fn target_embedding(
     study: &Study,
     model: &taskscout::model::Model,
-    choice: &StackedPredictor,
+    choice: &AveragedPredictor,
 ) -> Result<Vec<f64>> {
     let targets = study.data().targets().iter();
     let own = targets.clone().find(|target| target.name == choice.target);

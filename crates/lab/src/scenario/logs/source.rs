@@ -9,7 +9,7 @@ use taskscout::rng::Rng;
 use taskscout::source::{TaskSource, Tell, Visit, batches};
 use taskscout::study::Study;
 use taskscout::task::Task;
-use taskscout::train::{Predictor, StackedPredictor};
+use taskscout::train::{AveragedPredictor, Predictor};
 use taskscout_logs::Recorded;
 use taskscout_report::ExperimentReport;
 
@@ -121,7 +121,7 @@ impl Presentation for LogPresentation {
         &self,
         study: &Study,
         target: usize,
-        choice: &StackedPredictor,
+        choice: &AveragedPredictor,
         all_pairs: bool,
     ) -> taskscout::Result<Option<TargetRelevance>> {
         relevance::of(&self.0, study, target, choice, all_pairs).map(Some)

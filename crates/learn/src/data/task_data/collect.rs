@@ -162,7 +162,7 @@ impl TaskData {
     ///
     /// # Errors
     /// An unknown target or fold, or rows of the wrong length.
-    pub fn restore_fold(&mut self, target: usize, fold: usize, batch: &Batch) -> Result<()> {
+    pub fn add_to_fold(&mut self, target: usize, fold: usize, batch: &Batch) -> Result<()> {
         batch.check(self.feature_dim, self.outputs, self.keeps_rows)?;
         let keeps_rows = self.keeps_rows;
         let entry = self.targets.get_mut(target);

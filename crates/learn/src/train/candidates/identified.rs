@@ -1,7 +1,7 @@
 //! The candidate that is a member of the source family.
 
 use super::LeaveFoldOutRepresentation;
-use crate::data::{Statistics, TargetRows, TaskData};
+use crate::data::{Statistics, TargetFolds, TaskData};
 use crate::error::Result;
 use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
@@ -27,7 +27,7 @@ pub struct FamilyMember {
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
-type Identify<'a> = &'a dyn Fn(TargetRows, &AnyRepresentation) -> Result<Option<FamilyMember>>;
+type Identify<'a> = &'a dyn Fn(TargetFolds, &AnyRepresentation) -> Result<Option<FamilyMember>>;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub fn candidate(
@@ -37,14 +37,14 @@ pub fn candidate(
     folds: &[LeaveFoldOutRepresentation],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, IdentifiedParameters)>> {
-    let Some(member) = identify(TargetRows::All, representation)? else {
+    let Some(member) = identify(TargetFolds::All, representation)? else {
         return Ok(None);
     };
     let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     let mut held_out = Vec::new();
     if comparable(data, target, &fitted) {
         for fit in folds {
-            let rows = TargetRows::Without(fit.fold);
+            let rows = TargetFolds::Without(fit.fold);
             // What cannot be found without a fold cannot be judged.
             let Some(found) = identify(rows, &fit.representation)? else {
                 return Ok(Some((None, member.identified)));

@@ -18,12 +18,12 @@ pub use self::identified::FamilyMember;
 pub use self::identified::candidate as identified;
 use super::guard::{self, Candidate};
 use super::{LeaveFoldOutRepresentation, TrainContext};
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::model::{AnyRepresentation, Model};
 
 /// Learns a representation from rows of the target alone, if there is any use for one.
-pub type TargetOnlyRepresentation<'a> =
+pub type FitTargetOnlyRepresentation<'a> =
     &'a dyn Fn(usize, &TrainContext) -> Result<Option<AnyRepresentation>>;
 
 /// A matrix is all that a target's own rows are described by.
@@ -37,7 +37,7 @@ pub(super) fn on_representation(
     context: &TrainContext,
     target: usize,
     (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
-    alone: TargetOnlyRepresentation<'_>,
+    alone: FitTargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
         AnyRepresentation::Linear(linear) => on_features::candidates(
@@ -81,7 +81,7 @@ pub fn target_only_or_network(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
-    alone: TargetOnlyRepresentation<'_>,
+    alone: FitTargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     guard::check_rows(data, target)?;
     let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
@@ -96,8 +96,8 @@ fn remembered(
     context: &TrainContext,
     data: &TaskData,
     target: usize,
-    rows: TargetRows,
-    alone: TargetOnlyRepresentation<'_>,
+    rows: TargetFolds,
+    alone: FitTargetOnlyRepresentation<'_>,
 ) -> Result<Option<AnyRepresentation>> {
     let key = (target, rows, data.target_rows(target));
     context.target_only_cache.representation(key, || {
@@ -139,7 +139,7 @@ impl super::TrainResult {
         data: &TaskData,
         context: &TrainContext,
         (model, folds): (Model, Vec<LeaveFoldOutRepresentation>),
-        alone: TargetOnlyRepresentation<'_>,
+        alone: FitTargetOnlyRepresentation<'_>,
     ) -> Result<Self> {
         let propose = |&target: &usize| {
             guard::check_rows(data, target)?;

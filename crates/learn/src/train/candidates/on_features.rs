@@ -6,7 +6,7 @@
 //! noise alone and with that of the source rows as a few rows more, and the ways are averaged ([`Blend`]). Target-only is
 //! judged like this too, but what it predicts with knows nothing of source tasks.
 
-use crate::data::{Statistics, TargetRows, TaskData};
+use crate::data::{Statistics, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
@@ -37,9 +37,9 @@ pub(super) fn candidates(
     folds: &[LeaveFoldOutRepresentation],
     cache: &TargetOnlyCache,
 ) -> Result<Vec<Candidate>> {
-    let everything = data.target_statistics(target, TargetRows::All)?;
+    let everything = data.target_statistics(target, TargetFolds::All)?;
     let floors = least_noises(&everything);
-    let solver = cache.ridge_solver(target, TargetRows::All, &everything)?;
+    let solver = cache.ridge_solver(target, TargetFolds::All, &everything)?;
     let ways = noise_priors(everything.count(), noise);
     let rows = Rows::new(&everything, &solver, representation)?;
     let fits: Vec<Fits> = ways.iter().map(|way| rows.fit(&floors, *way)).collect();
@@ -90,7 +90,7 @@ fn judge(
                     .into(),
             ));
         };
-        let without = TargetRows::Without(fit.fold);
+        let without = TargetFolds::Without(fit.fold);
         let seen = data.target_statistics(target, without)?;
         let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
         let solver = cache.ridge_solver(target, without, &seen)?;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::data::{Statistics, TargetRows, TaskData};
+use crate::data::{Statistics, TargetFolds, TaskData};
 use crate::error::Result;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
@@ -14,7 +14,7 @@ use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, co
 type OnStack = Vec<LinearPosterior>;
 
 /// A representation learnt from some rows of the target alone.
-type OwnRepresentation<'a> = &'a dyn Fn(TargetRows) -> Result<Option<AnyRepresentation>>;
+type OwnRepresentation<'a> = &'a dyn Fn(TargetFolds) -> Result<Option<AnyRepresentation>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
@@ -33,9 +33,9 @@ pub(super) fn candidates(
     alone: OwnRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     let features = data.feature_dim();
-    let own = alone(TargetRows::All)?;
+    let own = alone(TargetFolds::All)?;
     let stack = Stack::of(features, shared, own.as_ref());
-    let floors = least_noises(&data.target_statistics(target, TargetRows::All)?);
+    let floors = least_noises(&data.target_statistics(target, TargetFolds::All)?);
     let everything = statistics(data, target, &stack, |_| true)?;
     let fitted = fit(&everything, &stack, &floors)?;
     let held_out = held_out(data, target, folds, alone, &floors)?;
@@ -66,7 +66,7 @@ pub(super) fn candidates(
             .iter_mut()
             .find(|known| known.predictor.kind == candidate.predictor.kind);
         match rival {
-            // Without rows to compare on, what the oracle itself learns stands for the target.
+            // Without rows to compare on, what the trainer itself learns stands for the target.
             Some(known) if known.predictor.held_out_error < candidate.predictor.held_out_error => {}
             Some(known) => *known = candidate,
             None => out.push(candidate),
@@ -91,7 +91,7 @@ fn held_out(
     folds
         .iter()
         .map(|Fold { fold, shared }| {
-            let own = alone(TargetRows::Without(*fold))?;
+            let own = alone(TargetFolds::Without(*fold))?;
             let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;

@@ -7,9 +7,9 @@
 //! rows cannot rank predictors that are all good, but a candidate that the rows contradict by many standard deviations
 //! is found out by a handful of them. What is handed back is the mean of the candidates, weighed by these densities.
 
+mod averaging;
 mod blend;
 mod candidate;
-mod stacking;
 
 use faer::MatRef;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::blend::Blend;
 pub use self::candidate::{Candidate, HeldOut};
 pub(super) use self::candidate::{FACTOR_ODDS, VARIANCE_FACTORS};
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
@@ -128,7 +128,7 @@ impl Predictor {
 
 /// What the guard hands back for one target, and why.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StackedPredictor {
+pub struct AveragedPredictor {
     /// The target's name.
     pub target: String,
     /// The kind of the candidate with the largest weight.
@@ -150,7 +150,7 @@ pub struct StackedPredictor {
     pub identified: Option<IdentifiedParameters>,
 }
 
-impl StackedPredictor {
+impl AveragedPredictor {
     /// The candidate of a kind.
     #[must_use]
     pub fn candidate(&self, kind: PredictorKind) -> Option<&Predictor> {
@@ -177,12 +177,12 @@ pub fn stack(
     target: usize,
     candidates: Vec<Candidate>,
     identified: Option<IdentifiedParameters>,
-) -> Result<StackedPredictor> {
+) -> Result<AveragedPredictor> {
     let rows = check_rows(data, target)?;
     let belongs = identified
         .as_ref()
         .is_some_and(IdentifiedParameters::supports_family);
-    let compared = stacking::weights(&candidates);
+    let compared = averaging::weights(&candidates);
     let wanted = match &compared {
         Some(weights) => {
             (0..weights.len()).reduce(|a, b| if weights[b] > weights[a] { b } else { a })
@@ -198,7 +198,7 @@ pub fn stack(
     only[lead] = 1.0;
     let (weights, reason) = match compared {
         Some(weights) if candidates.len() > 1 => {
-            let reason = stacking::reason(&candidates, &weights, lead);
+            let reason = averaging::reason(&candidates, &weights, lead);
             (weights, reason)
         }
         Some(_) => (
@@ -216,16 +216,16 @@ pub fn stack(
         }
     };
     // Different networks have no mean: the favourite stands for them.
-    let (weights, returned) = match stacking::mean(&candidates, &weights, lead) {
+    let (weights, returned) = match averaging::mean(&candidates, &weights, lead) {
         Some(mean) => (weights, mean),
         None => (only, candidates[lead].predictor.clone()),
     };
-    Ok(StackedPredictor {
+    Ok(AveragedPredictor {
         target: data.targets()[target].name.clone(),
         kind: candidates[lead].predictor.kind,
         reason,
         returned,
-        posteriors: stacking::posteriors(data, target, &candidates, &weights).unwrap_or_default(),
+        posteriors: averaging::posteriors(data, target, &candidates, &weights).unwrap_or_default(),
         candidates: candidates.into_iter().map(|one| one.predictor).collect(),
         weights,
         identified,
@@ -248,7 +248,7 @@ const CONTRADICTION: f64 = 3.0;
 /// How far a target's rows are from what a candidate expects of them, in standard deviations, if that is
 /// too far. Rows that are too few to leave some out may still be far from a candidate that hardly follows them.
 fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Result<Option<f64>> {
-    let rows = data.target_statistics(target, TargetRows::All)?;
+    let rows = data.target_statistics(target, TargetFolds::All)?;
     let labels = (rows.count() * rows.outputs()) as f64;
     let (mut squares, mut expected) = (0.0, 0.0);
     for (output, posterior) in candidate.posteriors.iter().enumerate() {
@@ -280,7 +280,7 @@ fn too_few(rows: usize, kind: PredictorKind) -> String {
 
 /// The rows of a target, of which there must be some.
 pub(super) fn check_rows(data: &TaskData, target: usize) -> Result<usize> {
-    let rows = data.target_statistics(target, TargetRows::All)?.count();
+    let rows = data.target_statistics(target, TargetFolds::All)?.count();
     if rows == 0 {
         let name = &data.targets()[target].name;
         return Err(Error::State(format!(

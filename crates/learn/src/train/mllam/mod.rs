@@ -1,4 +1,4 @@
-//! Alternating minimisation with a head for every task (MLLAM).
+//! Alternating minimisation with a head for every task: the paper's MLLAM, linear meta-learning by alternating minimisation.
 //!
 //! For a linear `φ`, after Thekumparampil, Jain, Netrapalli and Oh, *Sample efficient linear
 //! meta-learning by alternating minimization* (2021):
@@ -45,7 +45,7 @@ use super::joint_ridge::{HalfStep, JointRidge, check_rank};
 use super::{
     LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, TrainerNeeds, task_map,
 };
-use crate::data::{TARGET_FOLDS, TargetRows, TaskData};
+use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model};
@@ -183,7 +183,7 @@ impl Mllam {
             Some(k) => k,
             None => {
                 let sources =
-                    FullRidge::new(&BilinearProblem::new(data, stages, TargetRows::None)?)?;
+                    FullRidge::new(&BilinearProblem::new(data, stages, TargetFolds::None)?)?;
                 let start =
                     sources.with_targets(data, context.target_rows, &context.target_only_cache)?;
                 super::rank::choose(&JointRidge::default(), &problem, &start)?.k
@@ -196,7 +196,7 @@ impl Mllam {
     /// The optimum of the source tasks, from which all fits to the same sources go on.
     fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<AlternationStart> {
         let sources = TrainContext {
-            target_rows: TargetRows::None,
+            target_rows: TargetFolds::None,
             ..context.clone()
         };
         let (mut tasks, _) = usable(data, &sources, k)?;

@@ -7,7 +7,7 @@
 //! how far it departs from there.
 
 mod allocation;
-mod graded;
+mod group_ridge;
 mod on_network;
 mod target_candidates;
 
@@ -20,7 +20,7 @@ pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
 use super::{TrainContext, TrainResult, Trainer};
-use crate::data::{TargetRows, TaskData};
+use crate::data::{TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
@@ -31,14 +31,14 @@ use crate::model::{
 /// A named choice among the groups of input features.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FeatureSet {
+pub struct FeatureGroupSubset {
     /// Its name.
     pub name: String,
     /// The groups in use.
     pub groups: Vec<usize>,
 }
 
-/// The oracle of partial pooling, for targets whose features are known.
+/// The trainer of partial pooling, for targets whose features are known.
 ///
 /// ```
 /// use taskscout::data::{Samples, Stage, TaskData};
@@ -55,9 +55,9 @@ pub struct FeatureSet {
 /// data.add_source_rows(&[0.0], &[1.0, 0.0], Stage::WarmUp, 0, &rows(0.0, 50)?)?;
 /// data.add_source_rows(&[1.0], &[1.0, 1.0], Stage::WarmUp, 0, &rows(1.0, 50)?)?;
 /// data.add_target_rows(0, &rows(0.5, 8)?)?;
-/// let oracle = PartialPooling { groups: vec![1, 1], ..PartialPooling::default() };
-/// let model = oracle.model(&data, &TrainContext::default())?;
-/// let force = oracle.shared_candidate(&data, &model, 0)?;
+/// let trainer = PartialPooling { groups: vec![1, 1], ..PartialPooling::default() };
+/// let model = trainer.model(&data, &TrainContext::default())?;
+/// let force = trainer.shared_candidate(&data, &model, 0)?;
 /// assert!(force.is_some_and(|force| (force.predictor.coefficients[0][0] + 0.5).abs() < 0.05));
 /// # Ok::<(), taskscout::Error>(())
 /// ```
@@ -69,7 +69,7 @@ pub struct PartialPooling {
     pub groups: Vec<usize>,
     /// Sets of groups, each with a hierarchical model of its own; all groups if empty. Predictions are the mean over the
     /// sets, weighted by the densities that they give held-out rows of the targets.
-    pub sets: Vec<FeatureSet>,
+    pub sets: Vec<FeatureGroupSubset>,
     /// Effective rows: those that any number of rows of one task count for at most, `n` rows as
     /// `n / (1 + n / effective_rows)`.
     /// Logs never follow a model exactly, and many rows of a task sharpen what is peculiar to it.
@@ -150,7 +150,7 @@ impl PartialPooling {
         } else {
             self.groups.clone()
         };
-        let whole = FeatureSet {
+        let whole = FeatureGroupSubset {
             name: "all features".into(),
             groups: (0..sizes.len()).collect(),
         };
@@ -159,7 +159,7 @@ impl PartialPooling {
         } else {
             &self.sets
         };
-        let basis = |set: &FeatureSet| {
+        let basis = |set: &FeatureGroupSubset| {
             let (mut columns, mut groups, mut start) = (Vec::new(), Vec::new(), 0);
             for (group, size) in sizes.iter().enumerate() {
                 if let Some(place) = set.groups.iter().position(|&at| at == group) {
@@ -304,7 +304,7 @@ impl Trainer for PartialPooling {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         guard::check_rows(data, target)?;
-        let key = (target, TargetRows::All, data.target_rows(target));
+        let key = (target, TargetFolds::All, data.target_rows(target));
         let own = || self.target_only_candidate(data, target);
         Ok(vec![context.target_only_cache.candidate(key, own)?])
     }

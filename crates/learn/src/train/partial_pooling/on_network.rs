@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use super::PartialPooling;
-use crate::data::{TargetRows, TaskData};
+use crate::data::{TargetFolds, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
 use crate::train::guard::Candidate;
 use crate::train::{TrainContext, TrainResult, Trainer, TrainerNeeds};
 
-/// Partial pooling over what a network makes of the features: the network is learnt by an oracle of
+/// Partial pooling over what a network makes of the features: the network is learnt by a trainer of
 /// its own from the source tasks, and stands beside the features.
 #[derive(Debug, Clone)]
 pub struct PartialPoolingOnNetwork {
     /// How what the network gives is pooled; its groups are those of the features, and of its sets
     /// the first is used.
     pub pooled: PartialPooling,
-    /// The oracle of the network.
+    /// The trainer of the network.
     pub network: Arc<dyn Trainer>,
 }
 
@@ -24,7 +24,7 @@ impl Trainer for PartialPoolingOnNetwork {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
-            target_rows: TargetRows::None,
+            target_rows: TargetFolds::None,
             ..context.clone()
         };
         let inner = self.network.model(data, &sources)?;

@@ -1,7 +1,9 @@
 //! What competes for a target: what source tasks have in common, updated by its rows, and its rows alone.
 
-use super::{PartialPooling, graded};
-use crate::data::{Statistics, TARGET_FOLDS, TargetRows, TaskData};
+use std::sync::Arc;
+
+use super::{PartialPooling, group_ridge};
+use crate::data::{Statistics, TARGET_FOLDS, TargetFolds, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{FunctionBasis, HierarchicalModel, row_weight};
 use crate::model::Representation as _;
@@ -22,7 +24,10 @@ const LEAST_ROWS: f64 = 2.0;
 
 /// What a hierarchical model makes of a target's rows, and how it does on folds left out.
 struct Learnt {
-    posterior: LinearPosterior,
+    /// Ways that differ only in their widths have the same.
+    posterior: Arc<LinearPosterior>,
+    /// What its variances are times.
+    factor: f64,
     /// How probable it is that the target is like the source tasks.
     alike: f64,
     held_out: Vec<HeldOut>,
@@ -34,7 +39,7 @@ impl PartialPooling {
         &self,
         data: &TaskData,
         hierarchy: &HierarchicalModel,
-        seen: TargetRows,
+        seen: TargetFolds,
     ) -> Result<f64> {
         let mut total = 0.0;
         for target in 0..hierarchy.targets.len() {
@@ -57,7 +62,7 @@ impl PartialPooling {
         target: usize,
     ) -> Result<Option<Candidate>> {
         let folds = guard::comparable_folds(data, target).unwrap_or_default();
-        let Some(learnt) = learn(data, hierarchy, target, &folds, TargetRows::All)? else {
+        let Some(learnt) = learn(data, hierarchy, target, &folds, TargetFolds::All)? else {
             return Ok(None);
         };
         let odds = |alike: f64| 1.0 + (ODDS - 1.0) * alike;
@@ -80,7 +85,7 @@ impl PartialPooling {
         let mut noises = vec![hierarchy.noise()];
         // Without folds to compare sets by, the first stands for all.
         for other in hierarchy.others.iter().filter(|_| !folds.is_empty()) {
-            if let Some(one) = learn(data, other, target, &folds, TargetRows::All)? {
+            if let Some(one) = learn(data, other, target, &folds, TargetFolds::All)? {
                 ways.push(one.placed(&other.basis.columns, d));
                 noises.push(other.noise());
             }
@@ -137,12 +142,12 @@ impl PartialPooling {
             Ok::<_, Error>(total.of_output(output))
         };
         let weight = row_weight(data.target_rows(target), self.effective_rows);
-        let posterior = graded::fit(&rows(&|_| true)?, 0, &basis.groups)?;
-        let mut ways = Learnt::of_all_widths(&posterior, 0.0, !folds.is_empty());
+        let posterior = group_ridge::fit(&rows(&|_| true)?, 0, &basis.groups)?;
+        let mut ways = Learnt::of_all_widths(posterior, 0.0, !folds.is_empty());
         let mut left_out = Vec::with_capacity(folds.len());
         for &fold in folds {
             let unseen = rows(&|at| at == fold)?;
-            let known = graded::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
+            let known = group_ridge::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
             let judged = HeldOut::judge_widths(fold, &known, &unseen, weight)?;
             for (way, judged) in ways.iter_mut().zip(judged) {
                 way.held_out.push(judged);
@@ -157,10 +162,12 @@ impl PartialPooling {
 impl Learnt {
     /// A posterior with all its variances times each of the factors that it may need; as it is where no fold can tell
     /// which.
-    fn of_all_widths(posterior: &LinearPosterior, alike: f64, compared: bool) -> Vec<Self> {
+    fn of_all_widths(posterior: LinearPosterior, alike: f64, compared: bool) -> Vec<Self> {
         let count = if compared { VARIANCE_FACTORS.len() } else { 1 };
-        let one = |factor: &f64| Self {
-            posterior: posterior.with_variances_times(*factor),
+        let posterior = Arc::new(posterior);
+        let one = |&factor: &f64| Self {
+            posterior: posterior.clone(),
+            factor,
             alike,
             held_out: Vec::new(),
         };
@@ -171,7 +178,7 @@ impl Learnt {
     fn placed(self, columns: &[usize], d: usize) -> Self {
         let judged = self.held_out.iter();
         Self {
-            posterior: self.posterior.placed(columns, d),
+            posterior: Arc::new(self.posterior.placed(columns, d)),
             held_out: judged.map(|one| placed(one, columns, d)).collect(),
             ..self
         }
@@ -186,7 +193,7 @@ impl Learnt {
                 head: None,
                 held_out_error: None,
             },
-            posteriors: vec![self.posterior],
+            posteriors: vec![self.posterior.with_variances_times(self.factor)],
             prior_odds: odds,
             held_out: self.held_out,
         }
@@ -200,7 +207,7 @@ fn learn(
     hierarchy: &HierarchicalModel,
     target: usize,
     folds: &[usize],
-    seen: TargetRows,
+    seen: TargetFolds,
 ) -> Result<Option<Learnt>> {
     let Some(prior) = hierarchy.prior(target) else {
         return Ok(None);
@@ -214,7 +221,7 @@ fn learn(
     let updated = prior.updated(&rows, 0, weights)?.into_iter();
     let mut ways: Vec<Learnt> = updated
         .flat_map(|updated| {
-            Learnt::of_all_widths(&updated.posterior, updated.alike, !folds.is_empty())
+            Learnt::of_all_widths(updated.posterior, updated.alike, !folds.is_empty())
         })
         .collect();
     let counted = row_weight(n, hierarchy.effective_rows);
@@ -251,14 +258,35 @@ fn blend<'a>(
     let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
     let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
     let shared = || shares.iter().copied().zip(ways);
-    let parts: Vec<(f64, &LinearPosterior)> = shared()
-        .map(|(share, way)| (share, &way.posterior))
+    let posteriors = by_posterior(shared());
+    let parts: Vec<(f64, &LinearPosterior)> = posteriors
+        .iter()
+        .map(|(share, posterior)| (*share, posterior))
         .collect();
     Ok(Learnt {
-        posterior: LinearPosterior::mean_of(&parts),
+        posterior: Arc::new(LinearPosterior::mean_of(&parts)),
+        factor: 1.0,
         alike: shared().map(|(share, way)| share * way.alike).sum(),
         held_out,
     })
+}
+
+/// The shares of posteriors, those that differ only in their widths as one with the mean of them.
+fn by_posterior<'a>(ways: impl Iterator<Item = (f64, &'a Learnt)>) -> Vec<(f64, LinearPosterior)> {
+    let mut sums: Vec<(f64, f64, &Arc<LinearPosterior>)> = Vec::new();
+    for (share, way) in ways {
+        let scaled = share * way.factor;
+        match sums.last_mut() {
+            Some((shares, factors, last)) if Arc::ptr_eq(last, &way.posterior) => {
+                *shares += share;
+                *factors += scaled;
+            }
+            _ => sums.push((share, scaled, &way.posterior)),
+        }
+    }
+    let told = sums.into_iter().filter(|(share, ..)| *share > 0.0);
+    told.map(|(share, factors, posterior)| (share, posterior.with_variances_times(factors / share)))
+        .collect()
 }
 
 /// The same with coefficients on all features.

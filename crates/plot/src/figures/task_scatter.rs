@@ -79,10 +79,10 @@ pub struct Spot {
 ///
 /// ```
 /// use taskscout_plot::Theme;
-/// use taskscout_plot::figures::{Spot, SpotKind, TaskMap};
+/// use taskscout_plot::figures::{Spot, SpotKind, TaskScatter};
 ///
 /// let spot = |name: &str, kind, x, y, samples| Spot { name: name.into(), kind, x, y, samples };
-/// let map = TaskMap {
+/// let map = TaskScatter {
 ///     title: "Map of tasks".into(),
 ///     x_title: "wind (m/s)".into(),
 ///     y_title: "load (kg)".into(),
@@ -90,13 +90,13 @@ pub struct Spot {
 ///         spot("calm", SpotKind::Measured, 0.0, 0.5, 40),
 ///         spot("tomorrow", SpotKind::Target, 7.0, 0.7, 0),
 ///     ],
-///     ..TaskMap::default()
+///     ..TaskScatter::default()
 /// };
 /// let svg = map.to_svg(Theme::Standalone, "map");
 /// assert!(svg.contains("<title>calm: measured, 40 samples, at 0, 0.500</title>"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TaskMap {
+pub struct TaskScatter {
     /// What it shows.
     pub title: String,
     /// Title of the horizontal axis.
@@ -111,7 +111,7 @@ pub struct TaskMap {
     pub height: f64,
 }
 
-impl Default for TaskMap {
+impl Default for TaskScatter {
     fn default() -> Self {
         Self {
             title: String::new(),
@@ -124,7 +124,7 @@ impl Default for TaskMap {
     }
 }
 
-impl TaskMap {
+impl TaskScatter {
     fn drawn(&self) -> impl Iterator<Item = &Spot> {
         let spots = self.spots.iter();
         spots.filter(|spot| spot.x.is_finite() && spot.y.is_finite())
@@ -312,13 +312,13 @@ mod tests {
         }
     }
 
-    fn map(spots: Vec<Spot>) -> TaskMap {
-        TaskMap {
+    fn map(spots: Vec<Spot>) -> TaskScatter {
+        TaskScatter {
             title: "Map".into(),
             x_title: "<x>".into(),
             y_title: "y".into(),
             spots,
-            ..TaskMap::default()
+            ..TaskScatter::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Quantiles of the chi-square distribution.
 
 /// What the sum of `m` squared standard normal variates stays below with a given probability.
-pub(super) fn chi_square_quantile(probability: f64, m: usize) -> f64 {
+pub(super) fn quantile(probability: f64, m: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while probability_below(high, m) < probability && high < 1e6 {
         high *= 2.0;
@@ -59,7 +59,7 @@ mod tests {
             (0.5, 30, 29.3360),
         ];
         for (probability, m, expected) in table {
-            let found = chi_square_quantile(probability, m);
+            let found = quantile(probability, m);
             assert!((found - expected).abs() < 1e-3, "{m}: {found}");
         }
     }

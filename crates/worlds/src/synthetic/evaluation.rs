@@ -12,7 +12,7 @@ use super::{InputDistribution, Synthetic, SyntheticConfig, TEST_ROWS, multiply};
 
 /// What losses are measured on.
 #[derive(Debug, Clone)]
-pub(super) enum Exam {
+pub(super) enum Evaluation {
     /// `E[ψ ψᵀ]` over inputs: losses in closed form.
     Moments { second: Mat<f64> },
     /// Features of fixed test inputs, and what `φ` makes of them.
@@ -22,7 +22,7 @@ pub(super) enum Exam {
     },
 }
 
-impl Exam {
+impl Evaluation {
     pub(super) fn new(
         config: &SyntheticConfig,
         representation: &AnyRepresentation,
@@ -55,8 +55,8 @@ impl Synthetic {
 
     /// Mean squared error of the mean of some predictors on noise-free labels of an embedding.
     pub(super) fn loss(&self, embedding: &[f64], predictors: &[&Predictor]) -> Result<f64> {
-        match &self.exam {
-            Exam::Moments { second } => {
+        match &self.evaluation {
+            Evaluation::Moments { second } => {
                 let linear = self.representation.as_linear();
                 let truth = linear.map_or_else(Vec::new, |phi| phi.coefficients(embedding));
                 if predictors.iter().all(|one| one.head.is_none()) {
@@ -67,7 +67,7 @@ impl Synthetic {
                 let labels = multiply(features.as_ref(), &truth);
                 mean_square(predictors, features.as_ref(), &labels)
             }
-            Exam::Rows { features, values } => {
+            Evaluation::Rows { features, values } => {
                 let labels = multiply(values.as_ref(), embedding);
                 mean_square(predictors, features.as_ref(), &labels)
             }
@@ -81,21 +81,23 @@ impl Synthetic {
     /// A representation of other features.
     pub fn similarity(&self, learnt: &AnyRepresentation) -> Result<f64> {
         let similarity = match (
-            &self.exam,
+            &self.evaluation,
             self.representation.as_linear(),
             learnt.as_linear(),
         ) {
             (_, Some(truth), Some(learnt)) => {
                 metric::subspace_similarity(learnt.matrix(), truth.matrix())?
             }
-            (Exam::Rows { features, values }, _, _) => metric::function_similarity(
-                learnt.apply(features.as_ref())?.as_ref(),
-                values.as_ref(),
-            )?,
-            (Exam::Moments { .. }, _, _) => {
+            (Evaluation::Rows { features, values }, _, _) => {
+                metric::squared_canonical_correlations(
+                    learnt.apply(features.as_ref())?.as_ref(),
+                    values.as_ref(),
+                )?
+            }
+            (Evaluation::Moments { .. }, _, _) => {
                 let features = test_features(&self.config);
                 let truth = self.representation.apply(features.as_ref())?;
-                metric::function_similarity(
+                metric::squared_canonical_correlations(
                     learnt.apply(features.as_ref())?.as_ref(),
                     truth.as_ref(),
                 )?
