@@ -40,10 +40,11 @@ pub(crate) struct Flag {
     pub(crate) row: usize,
 }
 
-/// Places a label of given width beside each of some vertical lines, between `low` and `high`:
-/// in the lowest row, and to the right rather than to the left, where it meets no other label and
-/// no other line; if there is no such place, where it meets no other label at least.
-pub(crate) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
+/// Places a label of given width beside each of some vertical lines, inside a frame: in the lowest row, and to the right
+/// rather than to the left, where it meets no other label and no other line; if there is no such place, where it meets
+/// no other label at least. A label that is too wide for the frame may leave it, but not the picture around it; one that
+/// is too wide for that too has a row of its own.
+pub(crate) fn flags(lines: &[(f64, f64)], frame: (f64, f64), picture: (f64, f64)) -> Vec<Flag> {
     let mut order: Vec<usize> = (0..lines.len()).collect();
     order.sort_by(|&a, &b| lines[a].0.total_cmp(&lines[b].0));
     let mut taken: Vec<(usize, f64, f64)> = Vec::new();
@@ -63,7 +64,7 @@ pub(crate) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
                 (x, x + width)
             }
         };
-        let free = |flag: &Flag| {
+        let free = |flag: &Flag, (low, high): (f64, f64)| {
             let (start, end) = span(*flag);
             let apart = |&(row, from, to): &(usize, f64, f64)| {
                 row != flag.row || end <= from || to <= start
@@ -80,12 +81,18 @@ pub(crate) fn flags(lines: &[(f64, f64)], low: f64, high: f64) -> Vec<Flag> {
         };
         let places =
             || (0..=lines.len()).flat_map(|row| [false, true].map(|on_left| Flag { on_left, row }));
-        let best = places().find(|flag| free(flag) && meets_no_line(flag));
-        if let Some(flag) = best.or_else(|| places().find(free)) {
-            let (start, end) = span(flag);
-            taken.push((flag.row, start, end));
-            placed[index] = flag;
-        }
+        let alone = || Flag {
+            on_left: x - picture.0 > picture.1 - x,
+            row: taken.iter().map(|one| one.0 + 1).max().unwrap_or(0),
+        };
+        let flag = places()
+            .find(|flag| free(flag, frame) && meets_no_line(flag))
+            .or_else(|| places().find(|flag| free(flag, frame)))
+            .or_else(|| places().find(|flag| free(flag, picture)))
+            .unwrap_or_else(alone);
+        let (start, end) = span(flag);
+        taken.push((flag.row, start, end));
+        placed[index] = flag;
     }
     placed
 }
@@ -104,12 +111,20 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
         return text.to_owned();
     }
     let kept = room.saturating_sub(1).max(2);
-    let (start, end) = (kept.div_ceil(2), kept / 2);
-    let start: String = letters[..start.min(letters.len())].iter().collect();
-    let end: String = letters[letters.len().saturating_sub(end)..]
-        .iter()
-        .collect();
-    format!("{start}…{end}")
+    let (start, end) = (
+        kept.div_ceil(2).min(letters.len()),
+        letters.len().saturating_sub(kept / 2),
+    );
+    // Between words rather than within one: the rest of a number looks like another number.
+    let gap = |letter: &char| *letter == ' ';
+    let head = match letters.get(start).is_some_and(gap) {
+        true => start,
+        false => letters[..start].iter().rposition(gap).unwrap_or(start),
+    };
+    let tail = letters[end.saturating_sub(1)..].iter().position(gap);
+    let tail = tail.map_or(end, |place| end.saturating_sub(1) + place + 1);
+    let text = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{}…{}", text(&letters[..head]), text(&letters[tail..]))
 }
 
 #[cfg(test)]
@@ -135,7 +150,7 @@ mod tests {
     }
 
     fn place(lines: &[(f64, f64)]) -> Vec<(bool, usize)> {
-        let flags = flags(lines, 0.0, 100.0).into_iter();
+        let flags = flags(lines, (0.0, 100.0), (-10.0, 150.0)).into_iter();
         flags.map(|flag| (flag.on_left, flag.row)).collect()
     }
 
@@ -155,6 +170,30 @@ mod tests {
         // Three close together: the middle one has to go up.
         let close = place(&[(40.0, 20.0), (45.0, 20.0), (50.0, 20.0)]);
         assert_eq!(close, [(true, 0), (false, 0), (false, 1)]);
+    }
+
+    #[test]
+    fn flags_too_wide_for_the_frame_leave_it_and_stay_off_each_other() {
+        assert_eq!(place(&[(50.0, 90.0)]), [(false, 0)]);
+        // To the left there is more room, and no room is enough.
+        assert_eq!(place(&[(80.0, 300.0)]), [(true, 0)]);
+        let wide = place(&[(40.0, 105.0), (45.0, 105.0), (50.0, 300.0)]);
+        assert_eq!(wide, [(false, 0), (false, 1), (false, 2)]);
+    }
+
+    #[test]
+    fn numbers_are_not_cut_in_their_middle() {
+        let width = |letters: usize| text_width(&"x".repeat(letters), 12.0);
+        let point = "(0.04, 0.03, -0.03, -0.14, -0.07, 0.15, …)";
+        assert_eq!(
+            shortened(point, width(32), 12.0),
+            "(0.04, 0.03,…-0.07, 0.15, …)"
+        );
+        assert_eq!(
+            shortened("wind of the north", width(12), 12.0),
+            "wind…north"
+        );
+        assert_eq!(shortened("x", 0.0, 12.0), "x…x");
     }
 
     #[test]

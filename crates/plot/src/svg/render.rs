@@ -79,7 +79,7 @@ impl<'a> Drawing<'a> {
                 (frame.px(crossing.x), 1.05 * width)
             })
             .collect();
-        self.flags = flags(&lines, frame.left, frame.right);
+        self.flags = flags(&lines, (frame.left, frame.right), (0.0, self.plot.width));
         let rows = self.flags.iter().map(|flag| flag.row + 1).max();
         let gutter = rows.map_or(0.0, |rows| LABEL_ROW * rows as f64 + 8.0);
         self.height += LABEL_ROW * rows.unwrap_or(1).saturating_sub(1) as f64;
