@@ -154,7 +154,7 @@ mod tests {
             assert!(table.contains(text), "`{text}` in {table}");
         }
         let page = crate::html_report(&[report]);
-        assert!(page.contains("Regret to the floor") && page.contains("`floor`: where"));
+        assert!(page.contains("Regret to the floor") && page.contains("Floor: where"));
         assert_balanced(&page);
     }
 

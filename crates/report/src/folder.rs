@@ -392,6 +392,20 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_is_kept_as_a_bound() {
+        let mut rows = curve("passive", 2, &[(100, 8.0), (200, 4.0)]);
+        rows.extend(curve("aware", 2, &[(100, 3.0), (200, 1.0)]));
+        let report = ExperimentReport::new(rows, json!({}), json!({})).unwrap();
+        let saved = SavedReport::of(&report);
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(REPORT_FILE), saved.to_json().unwrap()).unwrap();
+        let read = SavedReport::read(folder.path()).unwrap();
+        assert!(read.page().contains("≤\u{a0}50\u{a0}%"));
+        assert_eq!(read.page(), saved.page());
+        assert!(read.verdicts()[0].contains("at most 50 %"));
+    }
+
+    #[test]
     fn an_unfinished_run_and_folders_of_runs_have_pages() {
         let folder = tempfile::tempdir().unwrap();
         let trials = folder.path().join("one/trials");

@@ -35,8 +35,8 @@ pub struct BudgetRatio {
     pub low: Option<f64>,
     /// The 95th percentile; `None` if infinite ("never") or if fewer than two seeds are shared.
     pub high: Option<f64>,
-    /// Whether the first round was enough, so that the true ratio may be smaller. Not serialised.
-    #[serde(skip)]
+    /// Whether the first round was enough, so that the true ratio may be smaller. Only written where it was.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_first_round: bool,
 }
 

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::ExperimentReport;
+use super::opening::shared_facts;
 use super::parts::{self, Level, heading, stacked, tied};
 use crate::columns::Section;
 use crate::failure::{FailedExperiment, trials};
@@ -18,6 +19,7 @@ pub(super) fn head(
     html! {
         p.question { "What of the results holds when the experiments are run again?" }
         (heading(Level(1), title, "top"))
+        (shared_facts(reports))
         (verdicts(reports))
         (parts::notes(&warnings(reports, failed)))
         (contents(reports, shows))
@@ -27,12 +29,17 @@ pub(super) fn head(
 
 /// What each experiment says in a sentence, with the way to it.
 fn verdicts(reports: &[ExperimentReport]) -> Markup {
-    let said = |report: &ExperimentReport| report.verdicts().join(" ");
+    let said = |report: &ExperimentReport| match &report.verdicts()[..] {
+        [] => html! {},
+        [only] => html! { ": " (tied(only)) },
+        // One for each target.
+        all => html! { ul { @for one in all { li { (tied(one)) } } } },
+    };
     html! {
         nav.verdicts aria-label="Experiments" {
             ul {
                 @for (index, report) in reports.iter().enumerate() {
-                    li { (link(index, &report.title)) " " (tied(&said(report))) }
+                    li { (link(index, &report.title)) (said(report)) }
                 }
             }
             a href="#words" { "What the words mean" }
@@ -235,6 +242,25 @@ mod tests {
         );
         assert_eq!(cells(aware[1])[2], "–", "nothing was published there");
         assert_eq!(page.matches("reference").count(), 2);
+    }
+
+    #[test]
+    fn what_all_were_made_by_stands_at_the_top() {
+        let mut one = report(rows(), json!({}));
+        one.settings = json!({"command": "reproduce all", "version": "1.2.3"});
+        one.written = Some("2026-01-02 03:04 UTC".to_owned());
+        let mut two = one.clone();
+        two.written = Some("2026-01-02 03:14 UTC".to_owned());
+        let top = |reports: &[ExperimentReport]| {
+            let page = combined_report(reports, &[]);
+            page.split_once("<nav").unwrap().0.to_owned()
+        };
+        assert!(top(&[one.clone(), two.clone()]).contains(
+            "3 seeds · 2026-01-02 03:14 UTC · taskscout 1.2.3 · made by <code>taskscout reproduce all</code>"
+        ));
+        // Of runs of several commands each section says its own.
+        two.settings = json!({"command": "run other.toml", "version": "1.2.3"});
+        assert!(!top(&[one, two]).contains("made by"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use taskscout_plot::{FLOOR, LinePlot};
 
+use super::words::strategy;
 use crate::columns::Section;
 use crate::contender::{OUT_OF_REACH, TARGET_DATA, TARGET_ONLY, competes};
 use crate::curve::{Curve, mean_curves};
@@ -69,7 +70,7 @@ pub(super) fn verdict<'a>(
 
 fn compared(target: Target, section: Section<'_>, seeds: usize) -> Vec<Markup> {
     let mut sentences = vec![html! {
-        "Over " (seed_count(seeds)) ", " (bold(REFERENCE)) " ended at a loss of " (short(target.loss))
+        "Over " (seed_count(seeds)) ", " (strategy(REFERENCE)) " ended at a loss of " (short(target.loss))
         " after " (grouped(target.budget)) " source samples."
     }];
     let others: Vec<(&str, BudgetRatio)> = section
@@ -94,8 +95,8 @@ fn reached(others: &[(&str, BudgetRatio)]) -> Option<Markup> {
     let phrase = |(index, (_, name, ratio)): (usize, &(f64, &str, BudgetRatio))| {
         let share = format::ratio(ratio, 0);
         match index {
-            0 => html! { (bold(name)) " reached that loss with " (share) " of this budget" },
-            _ => html! { (bold(name)) " with " (share) },
+            0 => html! { (strategy(name)) " reached that loss with " (share) " of this budget" },
+            _ => html! { (strategy(name)) " with " (share) },
         }
     };
     let phrases: Vec<Markup> = reached.iter().enumerate().map(phrase).collect();
@@ -116,7 +117,7 @@ fn missed(others: &[(&str, BudgetRatio)]) -> Option<Markup> {
     let names: Vec<Markup> = others
         .iter()
         .filter(|(_, ratio)| ratio.mean.is_none())
-        .map(|(name, _)| bold(name))
+        .map(|(name, _)| strategy(name))
         .collect();
     let anything = others.len() > names.len();
     let what = if anything { "it" } else { "that loss" };
@@ -234,7 +235,7 @@ pub(super) fn loss_caption(plot: &LinePlot, seeds: usize) -> String {
         caption += " Rings: where a strategy reaches it, by linear interpolation between rounds, with the share of passive's budget.";
     }
     if plot.series.iter().any(|series| series.name == FLOOR) {
-        caption += " `floor`: where a design that knows the true task map B from the first sample would end.";
+        caption += " Floor: where a design that knows the true task map B from the first sample would end.";
     }
     let beyond = |series: &taskscout_plot::Series| series.name.ends_with(OUT_OF_REACH);
     if plot.series.iter().any(beyond) {
@@ -260,7 +261,17 @@ mod tests {
             floor: None,
         };
         let markup = verdict(rows.iter(), section, summary.seeds).into_string();
-        markup.replace("<b>", "").replace("</b>", "")
+        plain(&markup)
+    }
+
+    /// The text that a reader sees.
+    fn plain(markup: &str) -> String {
+        let parts = markup.split('<').enumerate();
+        let text = parts.map(|(at, part)| match at {
+            0 => part,
+            _ => part.split_once('>').map_or("", |(_, text)| text),
+        });
+        text.collect()
     }
 
     const PASSIVE: [(usize, f64); 2] = [(100, 8.0), (200, 4.0)];

@@ -21,8 +21,8 @@ fn says_the_result_in_words_and_shows_everything() {
     let page = page_of(rows(), paper, json!({"seeds": 3}));
     assert_balanced(&page);
     for text in [
-        "<b>aware</b> reached that loss with 42\u{a0}% [42–42\u{a0}%] of this budget",
-        "<b>agnostic</b> never reached it",
+        ">aware</abbr></b> reached that loss with 42\u{a0}% [42–42\u{a0}%] of this budget",
+        ">agnostic</abbr></b> never reached it",
         "38.7\u{a0}%",
         "A &lt;note&gt;.",
         "<details>",

@@ -6,7 +6,7 @@ use super::parts::tied;
 use crate::contender::TARGET_DATA;
 
 /// The words of a report with their meanings, by what headings and tiles call them.
-const WORDS: [(&str, &str); 14] = [
+const WORDS: [(&str, &str); 16] = [
     (
         "task",
         "A condition under which data can be collected, for instance a wind speed. The target is the one that the model is wanted for.",
@@ -26,6 +26,14 @@ const WORDS: [(&str, &str); 14] = [
     (
         "agnostic",
         "Chooses tasks that show all directions of what tasks have in common, whatever the target.",
+    ),
+    (
+        "discrete-l1, discrete-l2",
+        "Choose from a list of tasks by how relevant each seems to the target.",
+    ),
+    (
+        "…+save-task",
+        "The same strategy with fewer tasks: it goes on with those of the round before as long as they still show what is needed.",
     ),
     (
         "returned loss",
@@ -78,6 +86,8 @@ fn meaning(word: &str) -> Option<&'static str> {
         TARGET_DATA => Some(OUT_OF_REACH),
         "final loss" => known("shared loss"),
         "strategy" => None,
+        "discrete-l1" | "discrete-l2" => known("discrete-l1, discrete-l2"),
+        word if word.ends_with("+save-task") => known("…+save-task"),
         "long-term tasks" | "repeated tasks" | "main tasks" => known("tasks"),
         "similarity" => known("subspace similarity"),
         word => known(word),
@@ -95,6 +105,11 @@ pub(super) fn explained(shown: &str, meaning: &str) -> Markup {
 /// The heading of a column, explained where it is a word of the field.
 pub(super) fn heading_of(heading: &str) -> Markup {
     explained(heading, meaning(heading).unwrap_or(""))
+}
+
+/// A strategy's name, set apart from the words around it and explained where it stands.
+pub(super) fn strategy(name: &str) -> Markup {
+    html! { b { (heading_of(name)) } }
 }
 
 /// All words, folded; `with_target_data` if a strategy of this name is among those of the page.
@@ -117,6 +132,15 @@ pub(super) fn all(with_target_data: bool) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strategies_are_explained() {
+        for name in ["passive", "aware", "discrete-l2", "agnostic+save-task"] {
+            let said = strategy(name).into_string();
+            assert!(said.contains("title=") && said.contains(name), "{said}");
+        }
+        assert_eq!(strategy("<own>").into_string(), "<b>&lt;own&gt;</b>");
+    }
 
     #[test]
     fn headings_of_tables_are_explained() {
