@@ -130,7 +130,9 @@ impl Access {
     pub(crate) fn check_origin(&self, headers: &HeaderMap) -> Answered<()> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(HOST).unwrap_or_default().to_lowercase();
-        if !self.is_ours(&host) {
+        // Of several names a proxy may take another one than we do.
+        let several = headers.get_all(HOST).iter().count() > 1;
+        if several || !self.is_ours(&host) {
             return Err(Refusal::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "this server does not answer to that name: open it under the address that it printed, or start it with --allow-host NAME",
@@ -235,6 +237,9 @@ mod tests {
             assert_eq!(check(&[(HOST, host)]).unwrap_err().status, 421, "{host}");
         }
         assert_eq!(check(&[]).unwrap_err().status, 421);
+        let mut two = headers(&[(HOST, "localhost:8421")]);
+        two.append(HOST, "evil.example".parse().unwrap());
+        assert_eq!(access.check_origin(&two).unwrap_err().status, 421);
         for origin in [
             "null",
             "http://evil.example",

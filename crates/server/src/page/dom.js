@@ -49,7 +49,7 @@ export function num(value, figures = 3) {
 }
 
 export function percent(share) {
-  return `${Math.round(100 * share)} %`;
+  return `${Math.round(100 * share)}\u00a0%`;
 }
 
 export function count(number, what) {

@@ -5,7 +5,19 @@ import { count, csv, download, h, num, percent, put, s, word } from "./dom.js";
 
 const TONES = ["tone-0", "tone-1", "tone-2", "tone-3", "tone-4", "tone-5"];
 
+// The part of the squared error that a batch takes off at least to be advised, as the forecast has it.
+const LEAST_GAIN = 0.05;
+
 export const tone = (at) => TONES[at % TONES.length];
+
+// By how much an error falls, for people.
+export const fall = (from, to) => { const part = 1 - to.mean / from.mean; return part < 0.005 ? "no gain" : `−${percent(part)}`; };
+
+// The error of a target once what is under way has come: further batches are counted from there.
+export const before = (target) => target.under_way || target.now;
+
+// A number with its unit, which stands smaller where it is several words.
+const measure = (value, unit) => (unit.includes(" ") ? [num(value), " ", h("small", {}, unit)] : `${num(value)} ${unit}`);
 
 // The key numbers, with how sure they are.
 export function tiles() {
@@ -22,22 +34,25 @@ export function tiles() {
         status.targets.map((target) => `${num(target.rows)} of ${target.name}`).join(", ") || "no target yet"),
     ];
     if (outlook) {
-      for (const target of outlook.targets.slice(0, 2)) {
-        found.push(tile(h("span", {}, "Expected ", word("error"), ` on ${target.name}`), `${num(target.now.mean)} ${outlook.error_unit}`,
+      const targets = outlook.targets.slice(0, 2), open = outlook.under_way;
+      for (const target of targets) {
+        found.push(tile(h("span", {}, "Expected ", word("error"), ` on ${target.name}`), measure(target.now.mean, outlook.error_unit),
           `9 of 10 cases: ${num(target.now.low)} to ${num(target.now.high)}`, "key"));
       }
-      const target = outlook.targets[0], first = target?.further[0], open = outlook.under_way;
-      const fall = (from, to) => { const part = 1 - to.mean / from.mean; return part < 0.005 ? "no gain" : `−${percent(part)}`; };
-      if (target && open) {
-        const gain = fall(target.now, target.under_way);
-        found.push(tile("Open items", gain, `of the error, for ${num(open.cost)} ${outlook.unit}`, gain === "no gain" ? "stop" : "go"));
+      // Targets gain differently: each has its own figure, in the order of their names.
+      const falls = (from, to) => targets.map((target) => fall(from(target), to(target))).join(" / ");
+      const on = targets.length > 1 ? ` on ${targets.map((target) => target.name).join(" / ")}` : "";
+      // What is hardly worth its cost does not look like an advice to go on.
+      const kind = (from, to) => (targets.some((target) => 1 - (to(target).mean / from(target).mean) ** 2 >= LEAST_GAIN) ? "go" : "stop");
+      const now = (target) => target.now, next = (target) => target.further[0].design;
+      if (open && targets.length && targets.every((target) => target.under_way)) {
+        found.push(tile("Open items", falls(now, before), `of the error${on}, for ${num(open.cost)} ${outlook.unit}`, kind(now, before)));
       }
-      if (first) {
-        const before = target.under_way || target.now;
-        const rows = first.target_rows ? `; on rows of ${target.name}: ${fall(before, first.target_rows)}` : "";
-        const gain = outlook.advice.stop ? "stop" : fall(before, first.design);
-        found.push(tile(open ? "Another batch after that, as planned" : "Next batch, as planned", gain,
-          `of the error, for ${num(first.budget)} ${outlook.unit}${rows}`, gain === "stop" || gain === "no gain" ? "stop" : "go"));
+      const first = targets[0]?.further[0];
+      if (first && targets.every((target) => target.further.length)) {
+        const rows = first.target_rows ? `; on rows of ${targets[0].name}: ${fall(before(targets[0]), first.target_rows)}` : "";
+        found.push(tile(open ? "Another batch after that, as planned" : "Next batch, as planned", outlook.advice.stop ? "stop" : falls(before, next),
+          `of the error${on}, for ${num(first.budget)} ${outlook.unit}${rows}`, outlook.advice.stop ? "stop" : kind(before, next)));
       }
     } else {
       found.push(tile(h("span", {}, "Expected ", word("error")), "not known yet", learnt?.no_forecast || "being computed …", "key"));

@@ -2,8 +2,8 @@
 
 import { follow, get } from "./api.js";
 import { lineChart } from "./chart.js";
-import { capital, count, h, num, percent, put, table, time } from "./dom.js";
-import { tone } from "./figures.js";
+import { capital, count, h, num, put, table, time } from "./dom.js";
+import { before, fall, tone } from "./figures.js";
 
 const link = (kind, name) => h("a", { href: `/${kind}/${encodeURIComponent(name)}` }, name);
 
@@ -35,9 +35,10 @@ export function comparePage(main, state) {
   let turn = 0;
   const picks = h("fieldset", { class: "picks" });
   const body = h("div", {});
+  const warning = h("p", { class: "quiet" });
   const chart = lineChart("Expected error against what was spent", "compare");
   put(main, h("section", { class: "hero" }, h("p", { class: "question" }, "Which study is further?"), h("h1", {}, "Studies side by side")),
-    h("section", { class: "card" }, h("h2", {}, "Studies"), picks, body), h("section", { class: "card" }, h("h2", {}, "Curves"), chart.element));
+    h("section", { class: "card" }, h("h2", {}, "Studies"), picks, body), h("section", { class: "card" }, h("h2", {}, "Curves"), warning, chart.element));
   async function load() {
     const own = ++turn;
     const views = await Promise.all([...chosen].map((name) => get(`/api/studies/${encodeURIComponent(name)}`).catch(() => null)));
@@ -46,21 +47,25 @@ export function comparePage(main, state) {
     const outlook = (view) => view.learnt?.outlook;
     put(body, table("", [
       ["study", (view) => link("studies", view.status.study)],
+      ["next", (view) => view.learnt?.answer.verdict || capital(view.status.next), "words"],
+      ["expected error now (9 of 10 cases)", (view) => (outlook(view) ? outlook(view).targets.map((one) => h("div", {}, `${one.name}: ${num(one.now.mean)} ${outlook(view).error_unit} (${num(one.now.low)} to ${num(one.now.high)})`)) : "not known yet"), "words"],
+      ["next batch, as planned", (view) => (outlook(view)?.advice.stop ? "stop" : outlook(view)?.targets.filter((one) => one.further.length).map((one) => h("div", {}, `${one.name}: ${fall(before(one), one.further[0].design)}`)) || "–")],
       ["spent", (view) => `${num(view.status.spent)} ${view.status.unit}`, "number"],
       ["rows", (view) => num(view.status.source_rows), "number"],
       ["rounds", (view) => num(view.status.rounds), "number"],
-      ["expected error now", (view) => (outlook(view) ? outlook(view).targets.map((one) => `${one.name}: ${num(one.now.mean)} ${outlook(view).error_unit} (${num(one.now.low)} to ${num(one.now.high)})`).join("; ") : "not known yet")],
-      ["next batch, as planned", (view) => (outlook(view)?.targets[0]?.further[0] ? (outlook(view).advice.stop ? "stop" : `−${percent(Math.max(0, 1 - (outlook(view).targets[0].further[0].design.mean / outlook(view).targets[0].now.mean) ** 2))}`) : "–")],
       ["strategy", (view) => view.status.strategy],
-      ["next", (view) => view.learnt?.answer.verdict || capital(view.status.next), "words"],
     ], found, "Studies side by side"));
     const marks = ["circle", "square", "triangle", "diamond"], dashes = ["none", "6 3", "2 3", "9 3 2 3"];
-    const units = new Set(found.map((view) => `${view.status.unit} / ${outlook(view)?.error_unit || "–"}`));
+    // A study without a forecast has no curve yet, and so no unit that could differ.
+    const units = new Set(found.filter(outlook).map((view) => `${view.status.unit} / ${outlook(view).error_unit}`));
+    const mixed = units.size > 1 ? "The studies count in different units: compare curves of one study only." : "";
+    warning.textContent = mixed;
     chart.update({
       x: `Spent (${[...new Set(found.map((view) => view.status.unit))].join(", ")})`, y: "Expected error", log: true,
-      note: units.size > 1 ? "The studies count in different units." : "",
-      series: found.flatMap((view, at) => view.status.targets.map((target) => ({
-        name: `${view.status.study}: ${target.name}`, tone: tone(at), mark: marks[at % 4], dash: dashes[at % 4],
+      note: mixed,
+      // A study has one tone, and each of its targets a mark of its own.
+      series: found.flatMap((view, at) => view.status.targets.map((target, index) => ({
+        name: `${view.status.study}: ${target.name}`, tone: tone(at), mark: marks[(at + index) % 4], dash: dashes[(at + index) % 4],
         points: [...view.past.flatMap((one) => one.errors.filter((error) => error.target === target.name).map((error) => ({ x: one.spent, y: error.error.mean, low: error.error.low, high: error.error.high })))].sort((a, b) => a.x - b.x),
       }))),
     });

@@ -116,8 +116,8 @@ function history() {
   function update(next) {
     view = next;
     put(body, table("", [
-      ["entry", (one) => one.version, "number"], ["when", (one) => time(one.time_us)], ["by", (one) => one.author],
       ["what", (one) => [one.what, one.undone && " (taken back)"], "words"],
+      ["when", (one) => time(one.time_us)], ["by", (one) => one.author], ["entry", (one) => one.version, "number"],
     ], [...view.history].reverse().slice(0, 60), "What happened, newest first"));
   }
   return { element, update };

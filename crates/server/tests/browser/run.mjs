@@ -34,10 +34,10 @@ for (const theme of ["light", "dark"]) {
   for (const width of [1280, 390]) {
     check(`every view, ${theme}, ${width} pixels`, async () => {
       const { page, wrong, context } = await watched(place, base, { colorScheme: theme, viewport: { width, height: 900 } });
-      for (const [name, path] of [["list", ""], ["study", "studies/tunnel"], ["compare", "compare"], ["run", "runs/bilinear"], ["empty", `studies/${enc(EVIL)}`], ["login", "login"]]) {
+      for (const [name, path] of [["list", ""], ["study", "studies/tunnel"], ["pair", "studies/pair"], ["compare", "compare"], ["run", "runs/bilinear"], ["empty", `studies/${enc(EVIL)}`], ["login", "login"]]) {
         await page.goto(base + path);
         if (name !== "login") await ready(page);
-        if (name === "study" || name === "empty") await learnt(page);
+        if (name === "study" || name === "pair" || name === "empty") await learnt(page);
         if (name === "study") await page.waitForFunction(() => document.querySelectorAll(".chart .mark").length > 5 && document.querySelectorAll("#what-if .outcome table").length > 0, null, { timeout: 60000 });
         await page.screenshot({ path: join(shots, `${name}-${theme}-${width}.png`), fullPage: true });
         await whole(page, `${name}, ${theme}`);
@@ -67,6 +67,28 @@ check("cost and gain are of the same batch", async () => {
   const verdict = await page.locator(".hero h1").innerText();
   if (!verdict.startsWith("Stop")) assert.equal(number(verdict, "with "), next);
   assert.equal(Number(await page.getByLabel("Budget, as a number").inputValue()), next);
+  assert.deepEqual(wrong, []);
+  await context.close();
+});
+
+check("each of several targets has its own gain", async () => {
+  const { page, wrong, context } = await watched(place, base);
+  const tile = (name) => page.locator(".tile", { has: page.locator("dt", { hasText: name }) });
+  await page.goto(`${base}studies/pair`);
+  await learnt(page);
+  assert.match(await tile("Open items").innerText(), /(no gain|−\d+.%) \/ (no gain|−\d+.%)\s+of the error on tomorrow \/ race, for/);
+  // A unit of several words does not fill the tile.
+  const error = tile("on race").locator(".big");
+  assert.equal(await error.locator("small").innerText(), "standard deviations of the outputs");
+  assert.ok((await error.boundingBox()).height < 70);
+  await page.goto(`${base}compare`);
+  await ready(page);
+  await page.getByText("The studies count in different units").waitFor();
+  const cell = page.locator("tr", { has: page.locator("a", { hasText: "pair" }) }).locator("td").nth(3);
+  await page.waitForFunction((text) => /tomorrow: .*\s*race: /.test(text) || text === "stop", await cell.innerText());
+  // Its curves can be told apart.
+  const of = (target) => page.locator(".legend label", { hasText: `pair: ${target}` }).locator("svg").innerHTML();
+  assert.notEqual(await of("tomorrow"), await of("race"));
   assert.deepEqual(wrong, []);
   await context.close();
 });

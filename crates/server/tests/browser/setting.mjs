@@ -93,6 +93,34 @@ switch_cost = 6
     }
   }
   command("study", "ask", "--budget", "90", "--study", "tunnel");
+  pair();
+}
+
+// A study of two outputs and two targets, with open items.
+function pair() {
+  const settings = file("pair.toml", `seed = 7
+
+[tasks]
+candidates = "tasks.csv"
+cost = "minutes"
+
+[rows]
+inputs = ["speed", "pitch"]
+outputs = ["drag", "thrust"]
+
+[[targets]]
+name = "tomorrow"
+
+[[targets]]
+name = "race"
+parameters = [8, 0.8]
+`);
+  command("study", "new", settings, "--study", "pair");
+  command("study", "target", file("pair-tomorrow.csv", rows(7, 0.7, 80)), "--target", "tomorrow", "--study", "pair");
+  command("study", "target", file("pair-race.csv", rows(8, 0.8, 10)), "--target", "race", "--study", "pair");
+  command("study", "ask", "--budget", "60", "--study", "pair");
+  tellOpen("pair");
+  command("study", "ask", "--budget", "60", "--study", "pair");
 }
 
 export function serve(what, port = "0") {
