@@ -17,10 +17,10 @@ use taskscout_lab::parts;
 use crate::asking::check_forbidden;
 use crate::candidates::Candidates;
 use crate::definition::{Column, Definition};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, about};
 use crate::feature_choice::FeatureChoices;
 use crate::settings::{
-    ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings, about,
+    ColumnSettings, FeatureSettings, FeatureWord, Settings, TargetSettings, TaskSettings,
 };
 use crate::source_tasks::{SourceTasks, ranges};
 

@@ -8,8 +8,8 @@ use taskscout::task::TaskId;
 use taskscout_io::tables::{ReadOptions, Table, Values, parse_number};
 
 use crate::definition::Column;
-use crate::error::{Error, Result};
-use crate::settings::{TaskSettings, about};
+use crate::error::{Error, Result, about};
+use crate::settings::TaskSettings;
 use crate::source_tasks::SourceTasks;
 
 /// What a column of names is called where nobody says.

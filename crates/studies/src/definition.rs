@@ -9,9 +9,8 @@ use taskscout::study::TargetRows;
 use taskscout::task::TaskId;
 use taskscout_models::{Affine, Names, Units};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, about};
 use crate::feature_choice::FeatureChoices;
-use crate::settings::about;
 
 /// A column of numbers: a parameter of tasks, an input or an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -15,3 +15,11 @@ pub(crate) fn of_store(error: StoreError) -> Error {
         other => Error::Failure(other.to_string()),
     }
 }
+
+/// Takes a sentence to be about a setting.
+pub(crate) fn about(path: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
+        Error::Input(sentence) => Error::about(path, sentence),
+        other => other,
+    }
+}

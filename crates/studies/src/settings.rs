@@ -227,14 +227,6 @@ impl Settings {
     }
 }
 
-/// Takes a sentence to be about a setting.
-pub(crate) fn about(path: &str) -> impl Fn(Error) -> Error {
-    move |error| match error {
-        Error::Input(sentence) => Error::about(path, sentence),
-        other => other,
-    }
-}
-
 impl ColumnSettings {
     pub(crate) fn column(&self) -> Column {
         match self {
