@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use taskscout::forecast::Interval;
+use taskscout::study::ForecastRequest;
 
 use crate::count::counted;
 use crate::outlook::{Outlook, TargetOutlook, digits};
@@ -58,7 +59,11 @@ impl StoredStudy {
             true => String::new(),
             false => format!(" on {}", names(targets)),
         };
-        format!("{tasks} should be measured next, so that {outputs} is predicted well{on}?")
+        let are = match self.definition().outputs.len() {
+            1 => "is",
+            _ => "are",
+        };
+        format!("{tasks} should be measured next, so that {outputs} {are} predicted well{on}?")
     }
 
     fn verdict(
@@ -78,7 +83,13 @@ impl StoredStudy {
             return format!(
                 "Stop here: the next {} are expected to lower the error by {} only.",
                 outlook.unit,
-                percent(outlook.advice.gain)
+                percent(of_error(outlook.advice.gain))
+            );
+        }
+        if let Some((name, gain)) = outlook.and_then(only_rows_help) {
+            return format!(
+                "Collect rows of {name} itself, if they can be had, and else stop here: other tasks are expected to lower the error by {} only.",
+                percent(gain)
             );
         }
         match next.filter(|next| !next.items.is_empty()) {
@@ -179,6 +190,27 @@ fn better_rows(outlook: &Outlook) -> Option<&str> {
     (rows.mean < MUCH * next.design.mean).then_some(target.name.as_str())
 }
 
+/// The part of the error that goes where a part of the loss, its square, goes.
+fn of_error(gain: f64) -> f64 {
+    1.0 - (1.0 - gain.clamp(0.0, 1.0)).sqrt()
+}
+
+/// Where rows of a target would help and a planned batch is hardly worth it: the target's name, and the part of the error
+/// that the batch takes off at most.
+fn only_rows_help(outlook: &Outlook) -> Option<(&str, f64)> {
+    let name = better_rows(outlook)?;
+    let gains = outlook.targets.iter().map(|target| {
+        let next = target.further.first()?;
+        Some(1.0 - next.design.mean / target.before().mean)
+    });
+    let most = gains
+        .collect::<Option<Vec<f64>>>()?
+        .into_iter()
+        .fold(0.0, f64::max);
+    let least = ForecastRequest::further(&[]).least_gain;
+    (most < of_error(least)).then_some((name, most))
+}
+
 fn why(status: &Status, next: Option<&Supposed>) -> String {
     let reasons = status.open.iter().map(|item| item.reason.as_str());
     let reasons: Vec<&str> = match status.open.is_empty() {
@@ -215,6 +247,10 @@ fn plain(reason: &str) -> String {
     if let Some((target, within)) = found.and_then(|rest| rest.split_once("`: found within ")) {
         return format!("lies near where {target} was found to be, within {within}");
     }
+    let alike = found.and_then(|rest| rest.strip_suffix("`: by the distance of embeddings"));
+    if let Some(target) = alike {
+        return format!("behaves most like {target}, by what was measured");
+    }
     match reason {
         "one of a spread over the whole space" => {
             "shows, with others spread over all tasks, what tasks have in common".to_owned()
@@ -240,6 +276,10 @@ mod tests {
         assert_eq!(
             plain("near target `tomorrow`: found within ±1.00"),
             "lies near where tomorrow was found to be, within ±1.00"
+        );
+        assert_eq!(
+            plain("near target `tomorrow`: by the distance of embeddings"),
+            "behaves most like tomorrow, by what was measured"
         );
         assert_eq!(plain("the favourite"), "the favourite");
     }

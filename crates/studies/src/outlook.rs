@@ -209,14 +209,17 @@ impl Outlook {
             1 => String::new(),
             _ => format!(" on {}", target.name),
         };
-        format!(
-            "what is under way ({} {}) is expected to lower the error{on} from {} to {} {}; ",
-            short(open.cost),
-            self.unit,
-            digits(target.now.mean),
-            digits(then.mean),
-            self.error_unit
-        )
+        let (now, then) = (digits(target.now.mean), digits(then.mean));
+        let (cost, unit) = (short(open.cost), &self.unit);
+        match now == then {
+            true => format!(
+                "what is under way ({cost} {unit}) is not expected to lower the error{on}; "
+            ),
+            false => format!(
+                "what is under way ({cost} {unit}) is expected to lower the error{on} from {now} to {then} {}; ",
+                self.error_unit
+            ),
+        }
     }
 
     /// For a person at a terminal.
