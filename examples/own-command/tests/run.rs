@@ -165,7 +165,7 @@ fn a_run_goes_on_with_the_same_parts_only() {
     );
     scratch.refused(
         "run circle.toml --out a --resume",
-        &["another experiment, which cannot be resumed"],
+        &["another experiment (`strategy.compass-5.directions` was 5, and is 6 now)"],
     );
     // Another command under the same name has other parts, for all that is known.
     scratch.file("circle.toml", TOML);
