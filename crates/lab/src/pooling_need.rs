@@ -5,9 +5,9 @@ use taskscout::train::PartialPooling;
 use crate::memory::{NUMBER, Need};
 
 /// Matrices of features by features that a fit has of every task at a time, and of two features of tasks.
-const FITTING: f64 = 11.0;
+const FITTING: f64 = 4.0;
 const SHARED: f64 = 4.0;
-/// Those that stay of every task and set of features, and are copied where something changes.
+/// Those that stay of every task on the best set of features, and are copied where something changes.
 const KEPT: f64 = 2.0;
 
 /// How much is pooled.
@@ -24,20 +24,19 @@ pub(crate) struct Pooled {
 
 /// What the hierarchical models of tasks take, on sets of so many features each.
 pub(crate) fn need(sets: &[usize], pooled: Pooled) -> Need {
-    let square = |&features: &usize| (features as f64).powi(2);
-    let kept: f64 = sets.iter().map(square).sum();
     let largest = sets.iter().max().copied().unwrap_or_default();
+    let square = (largest as f64).powi(2);
     let Pooled {
         tasks,
         shared,
         outputs,
         at_once,
     } = pooled;
-    let fitting = at_once * (FITTING * tasks + SHARED * shared * shared) * square(&largest);
+    let fitting = at_once * (FITTING * tasks + SHARED * shared * shared);
     let mut need = Need::default();
     need.add(
         format!("what is known of {tasks:.0} tasks with {largest} features"),
-        NUMBER * (fitting + outputs * KEPT * tasks * kept),
+        NUMBER * (fitting + outputs * KEPT * tasks) * square,
     );
     need
 }

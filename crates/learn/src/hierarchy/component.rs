@@ -106,7 +106,7 @@ impl Component {
             fit.update(&solution);
             solution = fit.solve()?;
         }
-        Ok(fit.finish(solution))
+        fit.finish(solution)
     }
 
     /// What is known of a task with such features before any of its rows: what its related tasks have

@@ -85,7 +85,8 @@ pub struct HierarchicalModel {
     pub(crate) families: Vec<TaskFamily>,
     /// For each target: the family that it belongs to, and what it is expected to be.
     pub(crate) targets: Vec<Option<(usize, TargetPrior)>>,
-    /// The same on other bases, which held-out rows of the targets speak for less.
+    /// The same on other bases, which held-out rows of the targets speak for less; without what is known of each source
+    /// task.
     pub(crate) others: Vec<Self>,
 }
 
@@ -311,6 +312,14 @@ impl HierarchicalModel {
                 posterior: posterior.clone(),
             })
         })
+    }
+
+    /// Drops what is known of each source task; what they have in common stays.
+    pub(crate) fn forget_tasks(&mut self) {
+        for family in &mut self.families {
+            family.members = Vec::new();
+            family.component.tasks = Vec::new();
+        }
     }
 
     /// The noise variance of the targets' families, or of the first one.

@@ -1,6 +1,6 @@
 //! Equations of related tasks, and the way to their precisions and noise.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::{CoefficientPosterior, Component, Evidence, spread};
@@ -54,16 +54,10 @@ struct ReducedTask {
     moment: Vec<f64>,
 }
 
-/// What a solution says of a task.
+/// What a solution says of a task: no matrix, of which many tasks would hold too many.
 struct Outcome {
     /// The mean of its coefficients.
     mean: Vec<f64>,
-    /// Covariance of its residual, given `M`.
-    open: Mat<f64>,
-    /// `P L`: the factor by which `M` enters.
-    kept: Mat<f64>,
-    /// The same times the covariance of `M u`.
-    half: Mat<f64>,
     own: Vec<f64>,
     own_variances: Vec<f64>,
     /// Sum of squared residuals.
@@ -173,12 +167,9 @@ impl<'a> ComponentFit<'a> {
             .collect();
         let residual = linalg::apply(reduced.open.as_ref(), &left);
         let mean: Vec<f64> = common.iter().zip(&residual).map(|(m, r)| m + r).collect();
-        // With P the residual's covariance given M and L its precisions, θ is P L M u plus what
-        // rows say, so M's covariance V enters through P L, and the residual's through 1 − P L.
         let ReducedTask { open, gram, .. } = reduced;
         let shared = spread(covariance.as_ref(), &task.shared, d);
-        let kept = Mat::from_fn(d, d, |a, b| open[(a, b)] * own[b]);
-        let half = linalg::product(kept.as_ref(), shared.as_ref());
+        let CommonPart { kept, half } = CommonPart::of(&open, &own, &shared);
         let own_variances = (0..d)
             .map(|a| {
                 let inner: f64 = (0..d).map(|b| half[(a, b)] * kept[(a, b)]).sum();
@@ -192,9 +183,6 @@ impl<'a> ComponentFit<'a> {
             squares: task.residual(&mean).max(0.0),
             free: (task.rows - freedom).max(0.0),
             mean,
-            open,
-            kept,
-            half,
             own: residual,
             own_variances,
         }
@@ -251,29 +239,60 @@ impl<'a> ComponentFit<'a> {
             .collect();
     }
 
-    pub(super) fn finish(self, solution: ComponentSolution) -> Component {
+    /// The covariance of a task's coefficients.
+    fn covariance(&self, index: usize, of_means: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (task, own) = (&self.tasks[index], self.own(index));
+        let ReducedTask { open, .. } = reduce(task, self.noises[index], &own)?;
+        let shared = spread(of_means, &task.shared, own.len());
+        let CommonPart { kept, half } = CommonPart::of(&open, &own, &shared);
+        Ok(open + linalg::product(half.as_ref(), kept.transpose()))
+    }
+
+    pub(super) fn finish(self, solution: ComponentSolution) -> Result<Component> {
         let d = self.groups.len();
         let rows: f64 = self.tasks.iter().map(|task| task.rows).sum();
         let size = |a: usize| -> f64 {
             self.tasks.iter().map(|task| task.gram[(a, a)]).sum::<f64>() / rows
         };
-        Component {
+        let ComponentSolution {
+            means,
+            covariance,
+            outcomes,
+        } = solution;
+        let posterior = |(index, outcome): (usize, Outcome)| {
+            Ok(CoefficientPosterior {
+                mean: outcome.mean,
+                covariance: self.covariance(index, covariance.as_ref())?,
+            })
+        };
+        let tasks = outcomes.into_par_iter().enumerate().map(posterior);
+        Ok(Component {
+            tasks: tasks.collect::<Result<_>>()?,
             sizes: (0..d).map(size).collect(),
             noise: geometric_mean(&self.noises),
-            means: solution.means,
-            covariance: solution.covariance,
-            precisions: self.precisions,
+            means,
+            covariance,
             groups: self.groups.to_vec(),
-            tasks: solution
-                .outcomes
-                .into_par_iter()
-                .map(|outcome| CoefficientPosterior {
-                    covariance: outcome.open
-                        + linalg::product(outcome.half.as_ref(), outcome.kept.transpose()),
-                    mean: outcome.mean,
-                })
-                .collect(),
-        }
+            precisions: self.precisions,
+        })
+    }
+}
+
+/// How `M` enters a task's coefficients. With `P` the residual's covariance given `M` and `L` its precisions, `θ` is
+/// `P L M u` plus what rows say, so the covariance of `M u` enters through `P L`, and the residual's through `1 − P L`.
+struct CommonPart {
+    /// `P L`.
+    kept: Mat<f64>,
+    /// The same times the covariance of `M u`.
+    half: Mat<f64>,
+}
+
+impl CommonPart {
+    fn of(open: &Mat<f64>, own: &[f64], shared: &Mat<f64>) -> Self {
+        let d = own.len();
+        let kept = Mat::from_fn(d, d, |a, b| open[(a, b)] * own[b]);
+        let half = linalg::product(kept.as_ref(), shared.as_ref());
+        Self { kept, half }
     }
 }
 

@@ -190,7 +190,8 @@ impl PartialPooling {
     ) -> Result<(String, Vec<HierarchicalModel>)> {
         let tasks = TaskClusters::of(data, context.stages.as_deref());
         let several = bases.len() > 1;
-        let mut hierarchies = Vec::with_capacity(bases.len());
+        let mut hierarchies: Vec<(f64, String, Vec<HierarchicalModel>)> = Vec::new();
+        let mut top = 0;
         for (name, basis) in bases {
             let fit = |output| {
                 let of_output = (basis.clone(), output);
@@ -202,7 +203,7 @@ impl PartialPooling {
                     Families::OfTargets,
                 )
             };
-            let by_output: Vec<HierarchicalModel> =
+            let mut by_output: Vec<HierarchicalModel> =
                 (0..data.outputs()).map(fit).collect::<Result<_>>()?;
             let mut density = 0.0;
             for hierarchy in by_output.iter().filter(|_| several) {
@@ -213,6 +214,17 @@ impl PartialPooling {
             } else {
                 density
             };
+            // Only of the best one is it asked what it knows of every task, which is most of what it takes.
+            match hierarchies.get_mut(top) {
+                Some((best, _, others)) if density.total_cmp(best).is_gt() => {
+                    others.iter_mut().for_each(HierarchicalModel::forget_tasks);
+                    top = hierarchies.len();
+                }
+                Some(_) => by_output
+                    .iter_mut()
+                    .for_each(HierarchicalModel::forget_tasks),
+                None => {}
+            }
             hierarchies.push((density, name, by_output));
         }
         // A stable order: of hierarchical models that do as well the first one is taken.
