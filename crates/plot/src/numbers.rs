@@ -257,6 +257,7 @@ mod tests {
         assert_eq!(stacks.numbers().rows, [["calm", "round 2", "7"]]);
         let tasks = TaskScatter {
             spots: vec![Spot {
+                region: None,
                 name: "calm".into(),
                 kind: SpotKind::Measured,
                 x: 1.0,

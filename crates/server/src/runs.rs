@@ -199,7 +199,7 @@ fn tasks(path: &Path) -> Vec<TaskUse> {
             task: plan.task,
             parameters: plan.parameters,
             samples: 0,
-            reason: plan.reason,
+            reason: taskscout_report::plain_reason(&plan.reason),
         });
         entry.samples += plan.n;
     }

@@ -212,17 +212,17 @@ fn only_rows_help(outlook: &Outlook) -> Option<(&str, f64)> {
 }
 
 fn why(status: &Status, next: Option<&Supposed>) -> String {
-    let reasons = status.open.iter().map(|item| item.reason.as_str());
+    let reasons = status.open.iter().map(|item| item.why.as_str());
     let reasons: Vec<&str> = match status.open.is_empty() {
         false => reasons.collect(),
         true => next.map_or_else(Vec::new, |next| {
-            next.items.iter().map(|item| item.reason.as_str()).collect()
+            next.items.iter().map(|item| item.why.as_str()).collect()
         }),
     };
     // A reason may have several parts, and items share them.
     let mut distinct: Vec<String> = Vec::new();
     for part in reasons.iter().flat_map(|reason| reason.split("; ")) {
-        let part = plain(part);
+        let part = part.to_owned();
         if !distinct.contains(&part) {
             distinct.push(part);
         }
@@ -237,28 +237,6 @@ fn why(status: &Status, next: Option<&Supposed>) -> String {
     }
 }
 
-/// A reason of a plan in words that need no explanation.
-fn plain(reason: &str) -> String {
-    let likeness = reason.strip_prefix("serves the target (cosine ");
-    if let Some((cosine, rest)) = likeness.and_then(|rest| rest.split_once(')')) {
-        return format!("behaves like the target (similarity {cosine}, of at most 1){rest}");
-    }
-    let found = reason.strip_prefix("near target `");
-    if let Some((target, within)) = found.and_then(|rest| rest.split_once("`: found within ")) {
-        return format!("lies near where {target} was found to be, within {within}");
-    }
-    let alike = found.and_then(|rest| rest.strip_suffix("`: by the distance of embeddings"));
-    if let Some(target) = alike {
-        return format!("behaves most like {target}, by what was measured");
-    }
-    match reason {
-        "one of a spread over the whole space" => {
-            "shows, with others spread over all tasks, what tasks have in common".to_owned()
-        }
-        other => other.to_owned(),
-    }
-}
-
 fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share.max(0.0))
 }
@@ -266,23 +244,6 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reasons_are_told_without_words_of_the_field() {
-        assert_eq!(
-            plain("serves the target (cosine 0.84), at 2 a sample"),
-            "behaves like the target (similarity 0.84, of at most 1), at 2 a sample"
-        );
-        assert_eq!(
-            plain("near target `tomorrow`: found within ±1.00"),
-            "lies near where tomorrow was found to be, within ±1.00"
-        );
-        assert_eq!(
-            plain("near target `tomorrow`: by the distance of embeddings"),
-            "behaves most like tomorrow, by what was measured"
-        );
-        assert_eq!(plain("the favourite"), "the favourite");
-    }
 
     #[test]
     fn tasks_are_named_once_and_the_rest_is_counted() {

@@ -36,6 +36,8 @@ mod recovery;
 mod report;
 mod report_figures;
 mod report_on;
+mod report_tiles;
+mod report_words;
 mod saved;
 mod settings;
 mod source_tasks;

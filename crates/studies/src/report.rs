@@ -9,13 +9,15 @@ use taskscout::study::ForecastRequest;
 use taskscout::train::AveragedPredictor;
 use taskscout_io::tables::short;
 use taskscout_plot::{Numbers, Theme};
-use taskscout_report::{FigureFiles, ReportFigure, csv_link, html_page, tile};
+use taskscout_report::{FigureFiles, ReportFigure, csv_link, html_page};
 
 use crate::answer::Answer;
 use crate::error::Result;
 use crate::lease::ItemState;
-use crate::outlook::{Outlook, digits};
+use crate::outlook::Outlook;
 use crate::report_figures::{map, samples};
+use crate::report_tiles::tiles;
+use crate::report_words::words;
 use crate::status::{ItemStatus, Status};
 use crate::stored::StoredStudy;
 use crate::time::minute;
@@ -26,35 +28,6 @@ use crate::words::capital;
 const LINES: usize = 200;
 /// Finished items on the page; the others are in an export.
 const FINISHED: usize = 500;
-
-/// Words of the field, with what they mean.
-const WORDS: [(&str, &str); 7] = [
-    (
-        "task",
-        "A condition under which data can be collected, for instance a wind speed.",
-    ),
-    ("target", "The condition that the model is wanted for."),
-    (
-        "error",
-        "The root of the mean squared difference between prediction and noise-free truth on the target.",
-    ),
-    (
-        "as planned",
-        "The budget is spent on the tasks that the study would choose.",
-    ),
-    (
-        "all tasks alike",
-        "The budget is spread over all tasks, without choosing.",
-    ),
-    (
-        "9 of 10 cases",
-        "The interval that should hold the truth in nine of ten studies like this one.",
-    ),
-    (
-        "stage",
-        "What an item is for: warm-up and explore to learn what all tasks have in common, exploit to learn what the target needs.",
-    ),
-];
 
 /// Parts of the page that the list of contents leads to.
 const PARTS: [(&str, &str); 7] = [
@@ -194,7 +167,7 @@ impl StoredStudy {
                 item.n.to_string(),
                 short(item.cost),
                 item.stage.clone(),
-                item.reason.clone(),
+                item.why.clone(),
             ]);
             cells
         });
@@ -234,7 +207,7 @@ impl StoredStudy {
                 (item.round + 1).to_string(),
                 item.stage.clone(),
                 item.state.to_string(),
-                item.reason.clone(),
+                item.why.clone(),
             ]);
             cells
         };
@@ -302,82 +275,6 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// A key number, with the meaning of its name where that is a word of the field.
-fn number(name: &str, value: &str, detail: &str) -> Markup {
-    let mut known = WORDS.iter();
-    let found = known.find(|(word, _)| name.to_lowercase().contains(word));
-    let meaning = found.map_or("", |(_, meaning)| meaning);
-    tile(name, meaning, value, detail)
-}
-
-fn tiles(status: &Status, outlook: Option<&Outlook>) -> Markup {
-    let rows: Vec<String> = status
-        .targets
-        .iter()
-        .map(|target| format!("{} of {}", target.rows, target.name))
-        .collect();
-    let spent = format!("{} {}", short(status.spent), status.unit);
-    let done = format!(
-        "{} rounds, {} items measured",
-        status.rounds, status.items.told
-    );
-    html! {
-        dl.tiles {
-            (number("Spent", &spent, &done))
-            (number("Rows of tasks", &status.source_rows.to_string(), &rows.join(", ")))
-            @match outlook {
-                Some(outlook) => (expected(outlook)),
-                None => (number("Expected error", "not known yet", "more rows are needed")),
-            }
-        }
-    }
-}
-
-/// How good the model is, and what the next batch would bring.
-fn expected(outlook: &Outlook) -> Markup {
-    let first = outlook.targets.first();
-    let next = first.and_then(|one| Some((one, one.further.first()?)));
-    html! {
-        @for target in &outlook.targets {
-            @let now = &target.now;
-            (number(
-                &format!("Expected error on {}", target.name),
-                &format!("{} {}", digits(now.mean), outlook.error_unit),
-                &format!("9 of 10 cases: {} to {}", digits(now.low), digits(now.high)),
-            ))
-        }
-        @if let (Some(open), Some((target, _))) = (outlook.under_way, next) {
-            @let then = target.before().mean;
-            @let detail = format!("of the error, for {} {}", short(open.cost), outlook.unit);
-            (number("Open items", &fall(target.now.mean, then), &detail))
-        }
-        @if let Some((target, point)) = next {
-            @let before = target.before().mean;
-            @let rows = point.target_rows.as_ref().map_or(String::new(), |rows| {
-                format!("; on rows of {}: {}", target.name, fall(before, rows.mean))
-            });
-            @let gain = match outlook.advice.stop {
-                true => "stop".to_owned(),
-                false => fall(before, point.design.mean),
-            };
-            @let name = match outlook.under_way {
-                Some(_) => "Another batch after that, as planned",
-                None => "Next batch, as planned",
-            };
-            @let detail = format!("of the error, for {} {}{rows}", point.budget, outlook.unit);
-            (number(name, &gain, &detail))
-        }
-    }
-}
-
-/// By how much an error falls.
-fn fall(before: f64, then: f64) -> String {
-    match 100.0 * (1.0 - then / before) {
-        percent if percent < 0.5 => "no gain".to_owned(),
-        percent => format!("−{percent:.0} %"),
-    }
-}
-
 fn forecast_name(index: usize) -> String {
     match index {
         0 => "forecast".to_owned(),
@@ -393,20 +290,30 @@ fn forecast(outlook: std::result::Result<&Outlook, &crate::Error>) -> Markup {
     let sentence = capital(&outlook.sentence);
     let table = numbers(outlook);
     html! {
+        p { (sentence) "." }
         @for (index, figure) in outlook.figures().into_iter().enumerate() {
             @let name = forecast_name(index);
             figure {
                 div.wide { (PreEscaped(figure.to_svg(Theme::Page, &name))) }
                 div.narrow { (PreEscaped(narrow(figure).to_svg(Theme::Phone, &format!("{name}-narrow")))) }
-                figcaption { (sentence) ". Bands hold the truth in 9 of 10 cases." }
+                figcaption { (figure_caption(outlook, index)) }
             }
         }
         details {
-            summary { "The numbers of this figure" }
+            summary { "The numbers in full" }
             pre tabindex="0" { (outlook.to_text()) }
         }
         (csv_link("forecast", &table))
     }
+}
+
+/// What a figure of the forecast shows.
+fn figure_caption(outlook: &Outlook, index: usize) -> String {
+    let Outlook { unit, targets, .. } = outlook;
+    let on = &targets[index].name;
+    format!(
+        "The error expected on {on} against what is spent, in {unit}. Bands hold the truth in 9 of 10 cases."
+    )
 }
 
 /// A figure for a phone.
@@ -457,15 +364,6 @@ fn contents() -> Markup {
     html! {
         nav.contents aria-label="Contents" {
             @for (id, title) in PARTS { a href={ "#" (id) } { (title) } " " }
-        }
-    }
-}
-
-fn words() -> Markup {
-    html! {
-        details.words #words {
-            summary { "What the words mean" }
-            dl { @for (word, meaning) in WORDS { dt { (word) } dd { (meaning) } } }
         }
     }
 }

@@ -35,7 +35,7 @@ fn sampled(items: &[ItemStatus]) -> Vec<(String, Sampled)> {
         });
         *entry.rounds.entry(item.round).or_default() += item.collected;
         entry.total += item.collected;
-        entry.reason.clone_from(&item.reason);
+        entry.reason.clone_from(&item.why);
     }
     let mut found: Vec<(String, Sampled)> = found.into_iter().collect();
     found.sort_by(|a, b| b.1.total.cmp(&a.1.total).then_with(|| a.0.cmp(&b.0)));
@@ -112,6 +112,7 @@ fn spots(study: &StoredStudy, next: Option<&Supposed>) -> Vec<Spot> {
             x: *at.first().filter(|value| value.is_finite())?,
             y: *at.get(1).filter(|value| value.is_finite())?,
             samples,
+            region: None,
         })
     };
     let space = &study.study().config().space;
@@ -142,7 +143,12 @@ fn spots(study: &StoredStudy, next: Option<&Supposed>) -> Vec<Spot> {
     }
     for target in study.target_places() {
         let at = target.parameters.unwrap_or_default();
-        found.extend(spot(&target.name, SpotKind::Target, &at, 0));
+        let region = target.range.and_then(|(low, high)| {
+            let side = |index: usize| Some((*low.get(index)?, *high.get(index)?));
+            Some([side(0)?, side(1)?])
+        });
+        let star = spot(&target.name, SpotKind::Target, &at, 0);
+        found.extend(star.map(|star| Spot { region, ..star }));
     }
     found
 }

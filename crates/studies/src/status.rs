@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use taskscout_lab::plan::aligned;
+use taskscout_report::plain_reason;
 
 use crate::count::counted;
 use crate::error::Result;
@@ -101,6 +102,8 @@ pub struct ItemStatus {
     pub cost: f64,
     /// Why this task.
     pub reason: String,
+    /// The same in words that need no explanation.
+    pub why: String,
 }
 
 impl StoredStudy {
@@ -169,6 +172,7 @@ impl StoredStudy {
                 cost: collection.switch_cost
                     + collection.cost_of(&tracked.item.task.id) * tracked.item.n as f64,
                 reason: tracked.item.reason.clone(),
+                why: plain_reason(&tracked.item.reason),
             })
             .collect()
     }

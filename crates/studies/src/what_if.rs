@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use taskscout::forecast::Interval;
 use taskscout::study::{Collection, Command, Event, ForecastRequest};
 use taskscout::task::Task;
+use taskscout_report::plain_reason;
 
 use crate::asking::check_forbidden;
 use crate::error::{Error, Result};
@@ -67,6 +68,8 @@ pub struct SupposedItem {
     pub similarity: Option<f64>,
     /// Why this task.
     pub reason: String,
+    /// The same in words that need no explanation.
+    pub why: String,
 }
 
 /// The error on a target, now and after such a plan.
@@ -138,6 +141,7 @@ impl StoredStudy {
             stage: item.stage.to_string(),
             similarity: item.similarity,
             reason: item.reason.clone(),
+            why: plain_reason(&item.reason),
         });
         let items: Vec<SupposedItem> = items.collect();
         let request = ForecastRequest::further(&[wanted.budget.max(1)]);

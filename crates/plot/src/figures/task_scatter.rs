@@ -21,6 +21,11 @@ const NAMED: usize = 8;
 /// What a name may take, in pixels.
 const NAME_WIDTH: f64 = 150.0;
 
+/// What the box around a target says.
+const REGION: &str = "where the target may lie (9 of 10 cases)";
+/// Its edge.
+const EDGE: Stroke<'_> = Stroke::new(Paint::Series(2), 1.5).dashed("5 4");
+
 /// What a task on the map is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -73,6 +78,17 @@ pub struct Spot {
     pub y: f64,
     /// How many samples it has, or is to have.
     pub samples: usize,
+    /// Where it may lie, where that is estimated: from and to across, from and to upwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub region: Option<[(f64, f64); 2]>,
+}
+
+impl Spot {
+    /// The region, where it has numbers.
+    fn drawn_region(&self) -> Option<[(f64, f64); 2]> {
+        let finite = |(from, to): &(f64, f64)| from.is_finite() && to.is_finite() && from <= to;
+        self.region.filter(|sides| sides.iter().all(finite))
+    }
 }
 
 /// Tasks by two numbers of each.
@@ -81,7 +97,7 @@ pub struct Spot {
 /// use taskscout_plot::Theme;
 /// use taskscout_plot::figures::{Spot, SpotKind, TaskScatter};
 ///
-/// let spot = |name: &str, kind, x, y, samples| Spot { name: name.into(), kind, x, y, samples };
+/// let spot = |name: &str, kind, x, y, samples| Spot { name: name.into(), kind, x, y, samples, region: None };
 /// let map = TaskScatter {
 ///     title: "Map of tasks".into(),
 ///     x_title: "wind (m/s)".into(),
@@ -155,6 +171,7 @@ impl TaskScatter {
         let top = self.legend(&mut canvas, content_top(theme));
         let frame = self.frame(top);
         frame.axes(&mut canvas, &self.x_title, (&self.y_title, 14.0));
+        self.regions(&mut canvas, &frame);
         self.marks(&mut canvas, &frame);
         self.names(&mut canvas, &frame);
         canvas.raw("</svg>");
@@ -162,10 +179,14 @@ impl TaskScatter {
     }
 
     fn frame(&self, top: f64) -> Frame {
-        let range = |of: &dyn Fn(&Spot) -> f64| {
+        let range = |side: usize, of: &dyn Fn(&Spot) -> f64| {
+            let regions = self.drawn().filter_map(Spot::drawn_region);
+            let ends = regions.flat_map(|sides| [sides[side].0, sides[side].1]);
             let values: Vec<f64> = self
                 .drawn()
-                .map(|spot| of(spot).clamp(-1e290, 1e290))
+                .map(of)
+                .chain(ends)
+                .map(|value| value.clamp(-1e290, 1e290))
                 .collect();
             let low = values.iter().copied().fold(f64::INFINITY, f64::min);
             let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -180,7 +201,7 @@ impl TaskScatter {
                 high,
             }
         };
-        let mut frame = Frame::new(range(&|spot| spot.x), range(&|spot| spot.y));
+        let mut frame = Frame::new(range(0, &|spot| spot.x), range(1, &|spot| spot.y));
         frame.left = left_of_axis(&frame.y_ticks);
         frame.right = (self.width - 16.0).max(frame.left + 1.0);
         frame.top = top;
@@ -203,7 +224,24 @@ impl TaskScatter {
             canvas.text(x + 22.0, y + 4.0, Text::new(kind.legend(), TEXT));
             x += wide;
         }
+        if self.drawn().any(|spot| spot.drawn_region().is_some()) {
+            let wide = 22.0 + text_width(REGION, TEXT);
+            if x + wide > self.width && x > 16.0 {
+                (x, y) = (16.0, y + ROW);
+            }
+            canvas.polyline(&corners((x + 1.0, y - 5.0), (x + 15.0, y + 5.0)), EDGE);
+            canvas.text(x + 22.0, y + 4.0, Text::new(REGION, TEXT));
+        }
         y + 19.0
+    }
+
+    /// Where targets may lie, below all marks.
+    fn regions(&self, canvas: &mut Canvas, frame: &Frame) {
+        for [across, up] in self.drawn().filter_map(Spot::drawn_region) {
+            let low = frame.place((across.0, up.0));
+            let high = frame.place((across.1, up.1));
+            canvas.polyline(&corners(low, high), EDGE);
+        }
     }
 
     fn marks(&self, canvas: &mut Canvas, frame: &Frame) {
@@ -256,7 +294,23 @@ impl TaskScatter {
         let count = |kind| self.drawn().filter(|spot| spot.kind == kind).count();
         let targets = self.drawn().filter(|spot| spot.kind == SpotKind::Target);
         let targets: Vec<String> = targets
-            .map(|spot| format!("{} at {}, {}", spot.name, number(spot.x), number(spot.y)))
+            .map(|spot| {
+                let region = spot.drawn_region().map_or(String::new(), |[across, up]| {
+                    let side =
+                        |(from, to): (f64, f64)| format!("{} to {}", number(from), number(to));
+                    format!(
+                        " (between {} and {} in 9 of 10 cases)",
+                        side(across),
+                        side(up)
+                    )
+                });
+                format!(
+                    "{} at {}, {}{region}",
+                    spot.name,
+                    number(spot.x),
+                    number(spot.y)
+                )
+            })
             .collect();
         let target = match targets.is_empty() {
             true => "the target is not located yet".to_owned(),
@@ -268,6 +322,11 @@ impl TaskScatter {
             count(SpotKind::Next)
         )
     }
+}
+
+/// The edge of a rectangle between two of its corners.
+fn corners(low: (f64, f64), high: (f64, f64)) -> [(f64, f64); 5] {
+    [low, (high.0, low.1), high, (low.0, high.1), low]
 }
 
 fn number(value: f64) -> String {
@@ -309,6 +368,7 @@ mod tests {
             x,
             y,
             samples: 4,
+            region: None,
         }
     }
 
@@ -337,6 +397,25 @@ mod tests {
             !svg.contains(">far</text>"),
             "what can be measured is not named"
         );
+    }
+
+    #[test]
+    fn an_estimated_target_has_a_box_that_fits_into_the_axes() {
+        let mut target = spot("goal", SpotKind::Target, 1.0, 1.0);
+        target.region = Some([(0.5, 40.0), (0.0, 2.0)]);
+        let svg = map(vec![target.clone()]).to_svg(Theme::Page, "m");
+        assert_balanced(&svg);
+        assert!(svg.contains("stroke-dasharray") && svg.contains(REGION));
+        assert!(
+            svg.contains("between 0.500 to 40.0 and 0 to 2.00 in 9 of 10 cases"),
+            "{svg}"
+        );
+        let frame = map(vec![target.clone()]).frame(0.0);
+        let (right, _) = frame.place((40.0, 1.0));
+        assert!(right < frame.right);
+        target.region = Some([(f64::NAN, 40.0), (0.0, 2.0)]);
+        let svg = map(vec![target]).to_svg(Theme::Page, "m");
+        assert!(!svg.contains(REGION) && !svg.contains("NaN"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use super::ExperimentReport;
 use crate::additions::{ReportFigure, ReportTable};
 use crate::format::percent;
 use crate::plans::PlanRow;
+use crate::reason::plain_reason;
 
 /// The heading above them.
 pub(super) const TITLE: &str = "Which tasks were collected, and why";
@@ -143,7 +144,7 @@ impl<'a> Trial<'a> {
             values: (0..rounds)
                 .map(|round| one.rounds.get(&round).map_or(0.0, |n| *n as f64))
                 .collect(),
-            note: one.last.reason.clone(),
+            note: plain_reason(&one.last.reason),
         };
         let totals = self.totals();
         let about = &self.about;
@@ -185,6 +186,7 @@ impl<'a> Trial<'a> {
                 x: *at.get(across)?,
                 y: *at.get(up)?,
                 samples,
+                region: None,
             })
         };
         let measured = totals.iter().filter_map(|one| {
@@ -226,7 +228,7 @@ impl<'a> Trial<'a> {
                 percent(one.n as f64 / all.max(1) as f64, 1),
                 rounds.collect::<Vec<_>>().join(", "),
                 one.last.stage.clone(),
-                one.last.reason.clone(),
+                plain_reason(&one.last.reason),
             ]
         };
         ReportTable {

@@ -50,7 +50,7 @@ function checklist() {
         ...view.parameters.map((name, at) => [name, (one) => num(one.parameters[at]), "number"]),
         ["samples", (one) => (one.collected ? `${num(one.n - one.collected)} of ${num(one.n)}` : num(one.n)), "number"],
         ["cost", (one) => num(one.cost), "number"],
-        ["why", (one) => [h("span", { class: "stage" }, word(one.stage)), " ", one.reason], "words"],
+        ["why", (one) => [h("span", { class: "stage" }, word(one.stage)), " ", one.why], "words"],
         ["state", (one) => [stateOf(one), one.state === "running" && one.author ? ` by ${one.author}` : ""]],
         ["actions", (one) => h("span", { class: "acts" },
           h("button", { type: "button", class: "small primary", onclick: () => tell(view, one), "aria-label": `Tell … rows of item ${one.item}` }, "Tell …"),
@@ -92,7 +92,7 @@ function finished() {
       done.length ? table(`${count(done.length, "item")}, newest first`, [
         ["item", (one) => one.item, "number"], ["task", (one) => one.task],
         ["rows", (one) => `${num(one.collected)} of ${num(one.n)}`, "number"], ["round", (one) => one.round + 1, "number"],
-        ["state", stateOf], ["why", (one) => one.reason, "words"],
+        ["state", stateOf], ["why", (one) => one.why, "words"],
       ], done, "Finished items") : h("p", { class: "quiet" }, "No item is finished yet."),
       h("h3", {}, "Rows that were told"),
       batches.length ? table(view.batch_count > batches.length ? `the last ${batches.length} of ${view.batch_count}` : "", [

@@ -112,7 +112,7 @@ export function supposed(found, parameters) {
       ["samples", (one) => num(one.n), "number"],
       ["cost", (one) => num(one.cost), "number"],
       ["like the target", (one) => (one.similarity === null ? "–" : percent(Math.abs(one.similarity))), "number"],
-      ["why", (one) => one.reason, "words"],
+      ["why", (one) => one.why, "words"],
     ], found.items, "The plan", true),
   ];
 }
