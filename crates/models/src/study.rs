@@ -11,7 +11,7 @@
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 use faer::{Mat, Par, Side};
 use std::sync::Arc;
-use taskscout::data::{Statistics, TargetFolds};
+use taskscout::data::{FoldSelection, Statistics};
 use taskscout::features::FeatureMap;
 use taskscout::model::{AnyRepresentation, Model, Representation as _};
 use taskscout::study::Study;
@@ -180,7 +180,7 @@ fn uncertainty(
 fn statistics(study: &Study, target: usize, phi: Option<&AnyRepresentation>) -> Result<Statistics> {
     let data = study.data();
     let Some(phi) = phi else {
-        return Ok(data.target_statistics(target, TargetFolds::All)?);
+        return Ok(data.target_statistics(target, FoldSelection::All)?);
     };
     let entry = &data.targets()[target];
     let mut total = Statistics::new(phi.dim(), data.outputs());

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use faer::{Mat, MatRef};
-use taskscout::data::{Rows, Stage, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, Rows, Stage, TaskData};
 use taskscout::{Error, Result};
 
 /// Rows of one pass through a network: fixed, so that sums do not depend on the number of threads.
@@ -26,7 +26,7 @@ impl Dataset {
     pub(crate) fn new(
         data: &TaskData,
         stages: Option<&[Stage]>,
-        targets: TargetFolds,
+        targets: FoldSelection,
     ) -> Result<Self> {
         let wanted = |stage: &Stage| stages.is_none_or(|stages| stages.contains(stage));
         let mut groups: Vec<(&[f64], Vec<&Rows>)> = data
@@ -42,7 +42,7 @@ impl Dataset {
     }
 
     /// The rows of one target alone, a task without features but a constant.
-    pub(crate) fn alone(data: &TaskData, target: usize, rows: TargetFolds) -> Result<Self> {
+    pub(crate) fn alone(data: &TaskData, target: usize, rows: FoldSelection) -> Result<Self> {
         let Some(entry) = data.targets().get(target) else {
             return Err(Error::State(format!("there is no target {target}")));
         };
@@ -158,7 +158,7 @@ impl Dataset {
     }
 }
 
-fn seen(folds: &[Rows], targets: TargetFolds) -> Vec<&Rows> {
+fn seen(folds: &[Rows], targets: FoldSelection) -> Vec<&Rows> {
     folds
         .iter()
         .enumerate()

@@ -3,7 +3,7 @@
 use faer::Mat;
 use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
-use taskscout::data::{TARGET_FOLDS, TaskData};
+use taskscout::data::{TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{
     AnyRepresentation, FitReport, Model, Representation as _, TaskMap, WarmStart,
 };
@@ -201,7 +201,7 @@ impl Trainer for JointGd {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_or_network(data, context, target, &alone)
     }
 }
 
@@ -253,7 +253,7 @@ impl JointGd {
                 .min()
         };
         let (mut folds, mut seen) = (Vec::new(), 0);
-        for fold in 0..TARGET_FOLDS {
+        for fold in 0..TARGET_FOLD_COUNT {
             // From scratch: the start has seen all rows of the targets.
             let without = TrainContext {
                 k: Some(k),

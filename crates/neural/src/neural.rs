@@ -1,7 +1,7 @@
 //! The `neural` oracle: a network as `φ`, trained by variable projection.
 
 use rayon::prelude::*;
-use taskscout::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::candidates::{self, FitTargetOnlyRepresentation};
@@ -300,7 +300,7 @@ impl<A: Architecture> Neural<A> {
         context: &TrainContext,
     ) -> Result<(A::Network, usize, Point)> {
         let targets = if data.source_rows() > 0 {
-            TargetFolds::None
+            FoldSelection::None
         } else {
             context.target_rows
         };
@@ -372,7 +372,7 @@ impl<A: Architecture> Trainer for Neural<A> {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_or_network(data, context, target, &alone)
     }
 }
 
@@ -405,7 +405,7 @@ impl<A: Architecture> Neural<A> {
                 representation: self.on_top(data, &without, &phi)?.representation,
             })
         };
-        let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
+        let folds = (0..TARGET_FOLD_COUNT).map(fold).collect::<Result<_>>()?;
         TrainResult::with_heads_and_target_networks(data, context, (model, folds), alone)
     }
 

@@ -1,6 +1,6 @@
 //! The size of a network, when nobody says.
 
-use taskscout::data::{TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, TaskData};
 use taskscout::model::{Activation, AnyRepresentation};
 use taskscout::train::{Candidate, TrainContext, TrainResult, Trainer, TrainerNeeds, candidates};
 use taskscout::{Error, Result};
@@ -42,7 +42,7 @@ impl NeuralAuto {
     pub fn choose(&self, data: &TaskData, context: &TrainContext) -> Result<MlpShape> {
         let targets = match data.source_rows() {
             0 => context.target_rows,
-            _ => TargetFolds::None,
+            _ => FoldSelection::None,
         };
         let rows = Dataset::new(data, context.stages.as_deref(), targets)?;
         let k = Neural::<MlpShape>::outputs(data, context);
@@ -106,7 +106,7 @@ impl Trainer for NeuralAuto {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_or_network(data, context, target, &alone)
     }
 }
 

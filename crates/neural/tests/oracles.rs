@@ -243,7 +243,7 @@ fn the_guard_hands_back_the_network_when_it_is_better() {
         .unwrap()
         .candidates
         .remove(0);
-    let choice = guard::stack(&data, 0, candidates, None).unwrap();
+    let choice = guard::average_candidates(&data, 0, candidates, None).unwrap();
     assert_ne!(choice.kind, PredictorKind::TargetOnly, "{}", choice.reason);
     let loss = |kind| truth.target_loss(choice.candidate(kind).unwrap()).unwrap();
     assert!(

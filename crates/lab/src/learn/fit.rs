@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use taskscout::data::{Samples, TaskData};
-use taskscout::model::{Model, Structure};
-use taskscout::train::guard::stack;
+use taskscout::model::{Model, ModelStructure};
+use taskscout::train::guard::average_candidates;
 use taskscout::train::partial_pooling::HierarchicalModel;
 use taskscout::train::{AveragedPredictor, Candidate, PredictorKind, TrainContext, Trainer as _};
 
@@ -33,7 +33,7 @@ impl OutputFit {
         let mut candidates = fitted.candidates.pop().unwrap_or_default();
         candidates.retain(|one| one.predictor.kind != PredictorKind::TargetOnly);
         candidates.push(prepared.alone().target_only_candidate(&data, 0)?);
-        let choice = stack(&data, 0, candidates, None)?;
+        let choice = average_candidates(&data, 0, candidates, None)?;
         Ok(Self {
             output,
             data,
@@ -79,7 +79,7 @@ impl OutputFit {
         let hierarchies = self.model.structure.hierarchical_models().iter();
         let changed = hierarchies.map(|one| one.with_target_features(0, features));
         Cow::Owned(Model {
-            structure: Structure::Hierarchical(changed.collect()),
+            structure: ModelStructure::Hierarchical(changed.collect()),
             representation: self.model.representation.clone(),
             map: self.model.map.clone(),
             spectrum: self.model.spectrum.clone(),
@@ -107,6 +107,6 @@ impl OutputFit {
         let shared = pooling.shared_candidate(&data, &model, 0)?;
         let own = prepared.alone().target_only_candidate(&data, 0)?;
         let candidates: Vec<Candidate> = shared.into_iter().chain([own]).collect();
-        Ok(stack(&data, 0, candidates, None)?)
+        Ok(average_candidates(&data, 0, candidates, None)?)
     }
 }

@@ -167,7 +167,7 @@ pub(super) fn estimate(prepared: &mut Prepared) -> Result<Vec<EstimatedParameter
 /// The statistics of a recording's rows.
 fn rows(prepared: &Prepared, data: &TaskData, at: usize, name: &str) -> Result<Statistics> {
     if at == prepared.target {
-        return Ok(data.target_statistics(0, taskscout::data::TargetFolds::All)?);
+        return Ok(data.target_statistics(0, taskscout::data::FoldSelection::All)?);
     }
     let mut total = Statistics::new(data.feature_dim(), 1);
     for source in data

@@ -6,7 +6,7 @@
 //!
 //! [`WorldSettings::need`]: crate::scenario::WorldSettings::need
 
-use taskscout::data::TARGET_FOLDS;
+use taskscout::data::TARGET_FOLD_COUNT;
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::source::BATCH_ROWS;
 use taskscout::space::{Space, TaskSpace as _};
@@ -84,7 +84,7 @@ fn trial(prepared: &Prepared) -> Need {
     let triangle = 0.5 * d * (d + 1.0) + outputs * (d + 1.0);
     let tasks = tasks(prepared);
     let mut need = Need::default();
-    let kept = tasks + (2 * targets * TARGET_FOLDS) as f64;
+    let kept = tasks + (2 * targets * TARGET_FOLD_COUNT) as f64;
     need.add(
         format!("the statistics of about {tasks:.0} tasks with {features} features"),
         NUMBER * kept * triangle,

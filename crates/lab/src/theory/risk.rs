@@ -3,7 +3,7 @@
 use faer::linalg::solvers::Solve as _;
 use faer::{Mat, MatRef};
 use serde::Serialize;
-use taskscout::data::TargetFolds;
+use taskscout::data::FoldSelection;
 use taskscout::design::{Criterion, ball};
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, derive};
@@ -161,7 +161,7 @@ fn loss(world: &Synthetic, study: &Study) -> Result<f64> {
             "the representation is no matrix, so the law says nothing of it".into(),
         ));
     };
-    let own = study.data().target_statistics(0, TargetFolds::All)?;
+    let own = study.data().target_statistics(0, FoldSelection::All)?;
     let phi = linear.matrix();
     let gram = phi.transpose() * own.gram_matrix() * phi;
     let moment = own.cross_moment(0);

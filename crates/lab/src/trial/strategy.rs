@@ -189,7 +189,7 @@ impl Course<'_> {
     ) -> Result<ResultRow> {
         let judge = self.world.judge.as_ref();
         let shared = choice.candidate(PredictorKind::Shared);
-        let count = metric::task_count(self.study.data());
+        let count = metric::count_sampled_tasks(self.study.data());
         Ok(ResultRow {
             round: plan.round,
             budget: self.study.data().source_rows(),

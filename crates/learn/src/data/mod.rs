@@ -32,5 +32,5 @@ pub use rows::Rows;
 pub use samples::Samples;
 pub use stage::Stage;
 pub use statistics::Statistics;
-pub use task_data::{SourceData, TARGET_FOLDS, TargetData, TargetFolds, TaskData};
+pub use task_data::{FoldSelection, SourceData, TARGET_FOLD_COUNT, TargetData, TaskData};
 pub use taskscout_design::columns::Columns;

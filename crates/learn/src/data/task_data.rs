@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::task::{Task, TaskId};
 
 /// Folds of a target's rows.
-pub const TARGET_FOLDS: usize = 4;
+pub const TARGET_FOLD_COUNT: usize = 4;
 
 /// What has been collected from one source task in one stage.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,12 +44,12 @@ pub struct TargetData {
 
 /// Empty stores of rows, one for each fold.
 fn no_rows() -> Vec<Rows> {
-    vec![Rows::default(); TARGET_FOLDS]
+    vec![Rows::default(); TARGET_FOLD_COUNT]
 }
 
 /// Which rows of the targets a fit may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TargetFolds {
+pub enum FoldSelection {
     /// All.
     All,
     /// None: sources only.
@@ -58,7 +58,7 @@ pub enum TargetFolds {
     Without(usize),
 }
 
-impl TargetFolds {
+impl FoldSelection {
     /// Whether a fit may see the rows of a fold.
     #[must_use]
     pub fn includes(self, fold: usize) -> bool {
@@ -190,7 +190,7 @@ impl TaskData {
     ///
     /// # Errors
     /// An unknown target.
-    pub fn target_statistics(&self, target: usize, rows: TargetFolds) -> Result<Statistics> {
+    pub fn target_statistics(&self, target: usize, rows: FoldSelection) -> Result<Statistics> {
         let Some(entry) = self.targets.get(target) else {
             return Err(Error::State(format!(
                 "there is no target {target}: this study has {}",

@@ -11,7 +11,7 @@ use faer::Mat;
 use super::FurtherRows;
 use super::information::NO_INPUT;
 use super::seen::Seen;
-use crate::data::{Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, packed};
 use crate::task::TaskId;
@@ -51,7 +51,7 @@ impl Expected {
         }
         let mut targets = Vec::new();
         for index in 0..data.targets().len() {
-            let rows = data.target_statistics(index, TargetFolds::All)?;
+            let rows = data.target_statistics(index, FoldSelection::All)?;
             total.merge(&rows)?;
             targets.push(rows);
         }

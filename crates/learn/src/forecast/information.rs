@@ -6,8 +6,8 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
 use super::seen::Seen;
-use super::{MOST_UNKNOWNS, add_outer};
-use crate::data::{Statistics, TargetFolds};
+use super::{MAX_UNKNOWNS, add_outer};
+use crate::data::{FoldSelection, Statistics};
 use crate::error::Result;
 use crate::linalg::{self, packed};
 use crate::regression::{BilinearProblem, Observation};
@@ -59,7 +59,7 @@ pub(super) struct Information {
 impl Information {
     /// Of all rows that are there.
     pub(super) fn of_data(seen: &Seen) -> Result<Self> {
-        let problem = BilinearProblem::new(seen.data(), None, TargetFolds::All)?;
+        let problem = BilinearProblem::new(seen.data(), None, FoldSelection::All)?;
         Self::of(seen, &problem)
     }
 
@@ -76,7 +76,7 @@ impl Information {
         let projected = problem.project(seen.representation.as_ref());
         let (heads, _) = problem.map_equations(&projected, seen.k());
         let unknowns = problem.feature_dim * seen.k() + seen.outputs() * heads.nrows();
-        let whole = seen.learns_representation && unknowns <= MOST_UNKNOWNS;
+        let whole = seen.learns_representation && unknowns <= MAX_UNKNOWNS;
         Ok(Self {
             both: whole.then(|| both_factors(seen, problem, &heads)),
             rows,

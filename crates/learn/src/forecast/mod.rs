@@ -12,7 +12,7 @@
 //! `S_t` of the target's inputs. For isotropic inputs and a target with a task feature of its own this is the risk law
 //! `σ²(d_X − k)·tr((Σ n_w c_w c_wᵀ + n_t c_t c_tᵀ)⁻¹A) + σ²k/n_t` ([`excess_risk`](crate::theory::excess_risk)); it
 //! also holds for inputs that differ from task to task, for targets with known parameters and for distributions of
-//! targets. Where `F` would have more than [`MOST_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
+//! targets. Where `F` would have more than [`MAX_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
 //! which leaves `k × k` and `d × d` matrices.
 //!
 //! The interval is that of the loss that will come, not of its expectation. Each draw takes embeddings `B` from their
@@ -48,9 +48,9 @@ use crate::task::TaskId;
 use crate::theory::Quantities;
 
 /// Unknowns of both factors together up to which the information is taken as it is.
-pub const MOST_UNKNOWNS: usize = 4000;
+pub const MAX_UNKNOWNS: usize = 4000;
 /// Draws that an interval needs at least.
-pub const LEAST_DRAWS: usize = 20;
+pub const MIN_DRAWS: usize = 20;
 /// What counts as a direction of the target: an eigenvalue so many times what noise alone makes.
 const REAL_DIRECTION: f64 = 3.0;
 
@@ -89,7 +89,7 @@ impl ForecastTarget {
 
 /// The paper's quantities as far as data tell them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct EstimatedQuantities {
+pub struct TheoryEstimates {
     /// Directions of the representation.
     pub k: usize,
     /// `k*`: directions that the targets need, beyond what noise alone would make.
@@ -159,10 +159,10 @@ impl Forecaster {
         draws: usize,
         seed: u64,
     ) -> Result<Self> {
-        if draws < LEAST_DRAWS {
+        if draws < MIN_DRAWS {
             return Err(Error::setting(
                 "draws",
-                format!("is {draws}: an interval needs at least {LEAST_DRAWS}"),
+                format!("is {draws}: an interval needs at least {MIN_DRAWS}"),
             ));
         }
         if data.source_rows() == 0 {
@@ -246,7 +246,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// Tasks with another number of features, or targets that no combination of them makes.
-    pub fn quantities(&self, tasks: &Mat<f64>) -> Result<EstimatedQuantities> {
+    pub fn quantities(&self, tasks: &Mat<f64>) -> Result<TheoryEstimates> {
         let floor = REAL_DIRECTION * self.draws.noise_in_need(&self.seen, &self.targets)?;
         let mut found: [Vec<f64>; 4] = Default::default();
         for map in self.draws.maps() {
@@ -261,7 +261,7 @@ impl Forecaster {
                 .for_each(|(all, value)| all.push(value));
         }
         let [k_star, condition, longest, l1] = found.map(|values| Interval::of(&values));
-        Ok(EstimatedQuantities {
+        Ok(TheoryEstimates {
             k: self.seen.k(),
             k_star,
             condition_number: condition,

@@ -71,7 +71,7 @@ use likelihood::Likelihood;
 use posterior::{Deviance, Spread};
 
 /// Confidence level of the region of identified parameters.
-pub const CONFIDENCE: f64 = 0.9;
+pub const CONFIDENCE_LEVEL: f64 = 0.9;
 
 /// Draws that are kept, and how many times the variance of a member's function the variance over
 /// which member it is must be.
@@ -106,7 +106,7 @@ pub struct IdentifiedParameters {
 /// A target estimated as a member of the source family: its parameters, and the posterior of its
 /// function.
 #[derive(Debug, Clone)]
-pub struct IdentifiedTarget {
+pub struct TargetIdentification {
     /// The parameters, with their region.
     pub identified: IdentifiedParameters,
     /// What is known of each output's function.
@@ -174,7 +174,7 @@ impl ParameterSearch<'_> {
         &self,
         rows: &Statistics,
         rng: &mut Rng,
-    ) -> Result<IdentifiedTarget> {
+    ) -> Result<TargetIdentification> {
         self.look(
             rows,
             |land, best, limit, rng| land.extent(best, limit, rng),
@@ -187,7 +187,7 @@ impl ParameterSearch<'_> {
         &self,
         rows: &Statistics,
         rng: &mut Rng,
-    ) -> Result<IdentifiedTarget> {
+    ) -> Result<TargetIdentification> {
         self.look(
             rows,
             |land, best, limit, rng| land.surroundings(best, limit, rng),
@@ -195,7 +195,12 @@ impl ParameterSearch<'_> {
         )
     }
 
-    fn look(&self, rows: &Statistics, region: Extent, rng: &mut Rng) -> Result<IdentifiedTarget> {
+    fn look(
+        &self,
+        rows: &Statistics,
+        region: Extent,
+        rng: &mut Rng,
+    ) -> Result<TargetIdentification> {
         self.check(rows)?;
         if rows.count() == 0 {
             return Err(Error::State(
@@ -238,13 +243,13 @@ impl ParameterSearch<'_> {
             task: best,
             low,
             high,
-            confidence: CONFIDENCE,
+            confidence: CONFIDENCE_LEVEL,
             posterior_samples: self.worth_sampling(rows, spread),
             coefficients,
             log_odds: -0.5 * least + occam - own_evidence(rows)?,
             noise: self.family.noise(),
         };
-        Ok(IdentifiedTarget {
+        Ok(TargetIdentification {
             identified,
             posteriors,
         })
@@ -256,7 +261,7 @@ impl ParameterSearch<'_> {
             let (best, least) = land.best(rng)?;
             let parameters = self.space.dim();
             let misfit = likelihood.misfit(&apply_row(self.features, &best), parameters);
-            let quantile = chi_square::quantile(CONFIDENCE, parameters);
+            let quantile = chi_square::quantile(CONFIDENCE_LEVEL, parameters);
             let limit = least + misfit.max(1.0) * quantile;
             let (low, high) = region(land, &best, limit, rng)?;
             let spread = land.spread(&best, (&low, &high), limit, rng)?;

@@ -34,23 +34,23 @@ impl BasisValues {
 ///
 /// ```
 /// use faer::mat;
-/// use taskscout::metric::{BasisValues, FunctionValues};
+/// use taskscout::metric::{BasisValues, TaskFunctionValues};
 ///
 /// let basis = BasisValues::new(mat![[1.0], [2.0], [3.0]]);
-/// let known = FunctionValues::exact(vec![2.0, 4.0, 6.0]);
-/// let sure = FunctionValues::posterior(&basis, &[-1.0], mat![[0.0]].as_ref());
-/// let unsure = FunctionValues::posterior(&basis, &[-1.0], mat![[3.0]].as_ref());
+/// let known = TaskFunctionValues::exact(vec![2.0, 4.0, 6.0]);
+/// let sure = TaskFunctionValues::posterior(&basis, &[-1.0], mat![[0.0]].as_ref());
+/// let unsure = TaskFunctionValues::posterior(&basis, &[-1.0], mat![[3.0]].as_ref());
 /// assert!((known.similarity(&sure) - 1.0).abs() < 1e-12);
 /// assert!((known.similarity(&unsure) - 0.5).abs() < 1e-12);
 /// ```
-pub struct FunctionValues {
+pub struct TaskFunctionValues {
     /// Around their mean.
     values: Vec<f64>,
     /// The mean posterior variance of these.
     variance: f64,
 }
 
-impl FunctionValues {
+impl TaskFunctionValues {
     /// Values that are known exactly.
     #[must_use]
     pub fn exact(values: Vec<f64>) -> Self {

@@ -144,13 +144,13 @@ pub struct Model {
     pub warm_start: Option<WarmStart>,
     /// What ties tasks together.
     #[serde(default)]
-    pub structure: Structure,
+    pub structure: ModelStructure,
 }
 
 /// How the functions of tasks are modelled together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Structure {
+pub enum ModelStructure {
     /// A matrix `φ` and a linear task map: predictions are linear in each.
     #[default]
     #[serde(rename = "factored")]
@@ -161,7 +161,7 @@ pub enum Structure {
     Network,
 }
 
-impl Structure {
+impl ModelStructure {
     /// The families of tasks, one hierarchical model an output; none where the structure is another.
     #[must_use]
     pub fn hierarchical_models(&self) -> &[HierarchicalModel] {
@@ -208,7 +208,7 @@ impl Model {
             noise,
             report,
             warm_start: None,
-            structure: Structure::Bilinear,
+            structure: ModelStructure::Bilinear,
         })
     }
 

@@ -12,7 +12,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
 use super::gram_table::GramTable;
-use crate::data::{Stage, Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Stage, Statistics, TaskData};
 use crate::error::Result;
 use crate::linalg::packed;
 
@@ -60,7 +60,7 @@ impl<'a> BilinearProblem<'a> {
     pub(crate) fn new(
         data: &'a TaskData,
         stages: Option<&[Stage]>,
-        targets: TargetFolds,
+        targets: FoldSelection,
     ) -> Result<Self> {
         let wanted = |stage: &Stage| stages.is_none_or(|stages| stages.contains(stage));
         let mut observations: Vec<Observation<'a>> = data

@@ -6,7 +6,7 @@ use super::TrainContext;
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{AnyRepresentation, Model, Structure, TaskMap};
+use crate::model::{AnyRepresentation, Model, ModelStructure, TaskMap};
 
 /// The Gram matrix over all rows that a fit saw, and how many there were.
 fn pooled_gram(data: &TaskData, context: &TrainContext) -> Result<(Mat<f64>, usize)> {
@@ -71,8 +71,8 @@ impl Model {
             map: TaskMap::new(rows_of_map, self.map.task_dim()),
             spectrum: svd.s,
             structure: match phi {
-                AnyRepresentation::Linear(_) => Structure::Bilinear,
-                _ => Structure::Network,
+                AnyRepresentation::Linear(_) => ModelStructure::Bilinear,
+                _ => ModelStructure::Network,
             },
             ..self
         })

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::guard::Candidate;
 use super::row_cache::KnownRows;
-use crate::data::{Stage, Statistics, TargetFolds};
+use crate::data::{FoldSelection, Stage, Statistics};
 use crate::error::Result;
 use crate::model::{AnyRepresentation, Model, WarmStart};
 use crate::regression::{GramRoot, RidgeSolver};
@@ -18,7 +18,7 @@ pub struct TrainContext {
     /// Stages whose data may be used; all if not given.
     pub stages: Option<Vec<Stage>>,
     /// Rows of the targets that may be used.
-    pub target_rows: TargetFolds,
+    pub target_rows: FoldSelection,
     /// What all random draws of the fit derive from.
     pub seed: u64,
     /// What was learnt earlier, to start from.
@@ -34,7 +34,7 @@ impl Default for TrainContext {
         Self {
             k: None,
             stages: None,
-            target_rows: TargetFolds::All,
+            target_rows: FoldSelection::All,
             seed: 0,
             warm_start: None,
             candidate_targets: Vec::new(),
@@ -54,7 +54,7 @@ impl TrainContext {
     #[must_use]
     pub fn without_fold(&self, fold: usize) -> Self {
         Self {
-            target_rows: TargetFolds::Without(fold),
+            target_rows: FoldSelection::Without(fold),
             candidate_targets: Vec::new(),
             ..self.clone()
         }
@@ -62,7 +62,7 @@ impl TrainContext {
 }
 
 /// The key of a cached fit: a target, the rows that were used, and how many it had in all.
-pub type TargetOnlyKey = (usize, TargetFolds, usize);
+pub type TargetOnlyKey = (usize, FoldSelection, usize);
 
 /// A cache of what was learnt from targets' rows alone. These rows change less often than the rest, so a study keeps it from one fit
 /// to the next; clones share what they know.
@@ -70,7 +70,7 @@ pub type TargetOnlyKey = (usize, TargetFolds, usize);
 pub struct TargetOnlyCache {
     representations: Arc<Mutex<HashMap<TargetOnlyKey, Option<AnyRepresentation>>>>,
     candidates: Arc<Mutex<HashMap<TargetOnlyKey, Candidate>>>,
-    solvers: KnownRows<(usize, TargetFolds), RidgeSolver>,
+    solvers: KnownRows<(usize, FoldSelection), RidgeSolver>,
     roots: KnownRows<(usize, usize), Vec<GramRoot>>,
 }
 
@@ -103,7 +103,7 @@ impl TargetOnlyCache {
     pub(crate) fn ridge_solver(
         &self,
         target: usize,
-        which: TargetFolds,
+        which: FoldSelection,
         rows: &Statistics,
     ) -> Result<Arc<RidgeSolver>> {
         self.solvers

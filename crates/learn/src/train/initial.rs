@@ -7,7 +7,7 @@ use faer::Mat;
 
 use super::TargetOnlyCache;
 use super::joint_ridge::Factors;
-use crate::data::{TargetFolds, TaskData};
+use crate::data::{FoldSelection, TaskData};
 use crate::error::Result;
 use crate::linalg;
 use crate::regression::{BilinearProblem, Kronecker, NoisePrior, Roots};
@@ -89,7 +89,7 @@ impl FullRidge {
     pub(crate) fn with_targets(
         &self,
         data: &TaskData,
-        rows: TargetFolds,
+        rows: FoldSelection,
         cache: &TargetOnlyCache,
     ) -> Result<Self> {
         let mut full = self.clone();
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn with_equal_inputs_the_start_is_the_dense_ridge_solution() {
         let data = sources(7, true);
-        let problem = BilinearProblem::new(&data, None, TargetFolds::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, FoldSelection::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let rhs = kronecker.right_hand_side(&problem, 0);
@@ -284,15 +284,15 @@ mod tests {
             data.add_source_rows(&features, &features, Stage::WarmUp, 0, &samples)
                 .unwrap();
         }
-        let full =
-            FullRidge::new(&BilinearProblem::new(&data, None, TargetFolds::None).unwrap()).unwrap();
+        let full = FullRidge::new(&BilinearProblem::new(&data, None, FoldSelection::None).unwrap())
+            .unwrap();
         assert!((0.7..1.4).contains(&full.noise), "{}", full.noise);
     }
 
     #[test]
     fn with_unequal_inputs_it_is_near_in_the_metric_of_the_data() {
         let data = sources(9, false);
-        let problem = BilinearProblem::new(&data, None, TargetFolds::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, FoldSelection::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let rhs = kronecker.right_hand_side(&problem, 0);
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn the_product_by_tasks_is_the_dense_product() {
         let data = sources(9, false);
-        let problem = BilinearProblem::new(&data, None, TargetFolds::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, FoldSelection::None).unwrap();
         let full = FullRidge::new(&problem).unwrap();
         let kronecker = Kronecker::new(&problem, full.task_sum.as_ref(), &full.inputs).unwrap();
         let values = normals(D * P, &mut derive(2, Purpose::Test, &[]));
@@ -330,10 +330,10 @@ mod tests {
         let target = data.add_target("t", vec![0.0, 0.0, 0.0, 1.0]).unwrap();
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
-        let problem = BilinearProblem::new(&data, None, TargetFolds::None).unwrap();
+        let problem = BilinearProblem::new(&data, None, FoldSelection::None).unwrap();
         let full = FullRidge::new(&problem)
             .unwrap()
-            .with_targets(&data, TargetFolds::All, &TargetOnlyCache::default())
+            .with_targets(&data, FoldSelection::All, &TargetOnlyCache::default())
             .unwrap();
         let factors = full.truncate(4).unwrap();
         let product = linalg::product(factors.representation.as_ref(), factors.map.as_ref());
@@ -360,16 +360,17 @@ mod tests {
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
         let alone =
-            FullRidge::new(&BilinearProblem::new(&data, None, TargetFolds::None).unwrap()).unwrap();
+            FullRidge::new(&BilinearProblem::new(&data, None, FoldSelection::None).unwrap())
+                .unwrap();
         assert!(
             linalg::column(alone.matrix.as_ref(), 3)
                 .iter()
                 .all(|value| value.abs() <= 0.0)
         );
         let both = alone
-            .with_targets(&data, TargetFolds::All, &TargetOnlyCache::default())
+            .with_targets(&data, FoldSelection::All, &TargetOnlyCache::default())
             .unwrap();
-        let statistics = data.target_statistics(target, TargetFolds::All).unwrap();
+        let statistics = data.target_statistics(target, FoldSelection::All).unwrap();
         let own = crate::train::ridge(&statistics, 0).unwrap().coefficients;
         assert_eq!(linalg::column(both.matrix.as_ref(), 3), own);
         for column in 0..3 {
@@ -388,9 +389,10 @@ mod tests {
         let rows = Samples::new(normals(3 * D, rng), D, normals(3, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
         let alone =
-            FullRidge::new(&BilinearProblem::new(&data, None, TargetFolds::None).unwrap()).unwrap();
+            FullRidge::new(&BilinearProblem::new(&data, None, FoldSelection::None).unwrap())
+                .unwrap();
         let both = alone
-            .with_targets(&data, TargetFolds::All, &TargetOnlyCache::default())
+            .with_targets(&data, FoldSelection::All, &TargetOnlyCache::default())
             .unwrap();
         assert_eq!(both.matrix, alone.matrix);
     }
@@ -404,11 +406,12 @@ mod tests {
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
         let alone =
-            FullRidge::new(&BilinearProblem::new(&data, None, TargetFolds::None).unwrap()).unwrap();
+            FullRidge::new(&BilinearProblem::new(&data, None, FoldSelection::None).unwrap())
+                .unwrap();
         let both = alone
-            .with_targets(&data, TargetFolds::All, &TargetOnlyCache::default())
+            .with_targets(&data, FoldSelection::All, &TargetOnlyCache::default())
             .unwrap();
-        let statistics = data.target_statistics(target, TargetFolds::All).unwrap();
+        let statistics = data.target_statistics(target, FoldSelection::All).unwrap();
         let own = crate::train::ridge(&statistics, 0).unwrap().coefficients;
         let column = linalg::column(both.matrix.as_ref(), 3);
         assert!(
@@ -428,9 +431,10 @@ mod tests {
         let rows = Samples::new(normals(20 * D, rng), D, normals(20, rng), 1).unwrap();
         data.add_target_rows(target, &rows).unwrap();
         let alone =
-            FullRidge::new(&BilinearProblem::new(&data, None, TargetFolds::None).unwrap()).unwrap();
+            FullRidge::new(&BilinearProblem::new(&data, None, FoldSelection::None).unwrap())
+                .unwrap();
         let both = alone
-            .with_targets(&data, TargetFolds::All, &TargetOnlyCache::default())
+            .with_targets(&data, FoldSelection::All, &TargetOnlyCache::default())
             .unwrap();
         let factors = both.truncate(1).unwrap();
         let product = linalg::product(factors.representation.as_ref(), factors.map.as_ref());

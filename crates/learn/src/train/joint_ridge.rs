@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
 use super::{TrainContext, TrainResult, Trainer};
-use crate::data::{TargetFolds, TaskData};
+use crate::data::{FoldSelection, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
 use crate::model::{FitReport, Model};
@@ -72,7 +72,7 @@ fn sources(data: &TaskData, context: &TrainContext) -> Result<FullRidge> {
     FullRidge::new(&BilinearProblem::new(
         data,
         context.stages.as_deref(),
-        TargetFolds::None,
+        FoldSelection::None,
     )?)
 }
 

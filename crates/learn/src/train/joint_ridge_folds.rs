@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::initial::FullRidge;
 use super::joint_ridge::{JointRidge, solve_representation};
 use super::{LeaveFoldOutRepresentation, TrainContext};
-use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::Result;
 use crate::linalg;
 use crate::model::Linear;
@@ -36,13 +36,13 @@ impl JointRidge {
         context: &TrainContext,
         k: usize,
     ) -> Result<Vec<LeaveFoldOutRepresentation>> {
-        let starts = (0..TARGET_FOLDS)
+        let starts = (0..TARGET_FOLD_COUNT)
             .into_par_iter()
             .map(|fold| self.fold_start(sources, data, context, (fold, k)))
             .collect::<Result<Vec<_>>>()?;
         let unknowns = k * data.feature_dim();
         let together = (FOLD_NUMBERS / (unknowns * unknowns).max(1)).max(1);
-        let mut folds = Vec::with_capacity(TARGET_FOLDS);
+        let mut folds = Vec::with_capacity(TARGET_FOLD_COUNT);
         for starts in starts.chunks(together) {
             let problems: Vec<_> = starts
                 .iter()
@@ -63,7 +63,7 @@ impl JointRidge {
         context: &TrainContext,
         (fold, k): (usize, usize),
     ) -> Result<FoldStart<'a>> {
-        let rows = TargetFolds::Without(fold);
+        let rows = FoldSelection::Without(fold);
         let problem = BilinearProblem::new(data, context.stages.as_deref(), rows)?;
         let start = sources.with_targets(data, rows, &context.target_only_cache)?;
         let factors = start.truncate(k)?;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::initial::FullRidge;
 use super::joint_ridge::{Fit, JointRidge, check_rank};
 use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, task_map};
-use crate::data::{Stage, TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Stage, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{AnyRepresentation, Linear, Model};
@@ -55,7 +55,7 @@ impl Trainer for LastStageErm {
         let shared = AnyRepresentation::from(Linear::from_basis(joint.basis.clone()));
         let model = joint.with_heads(data, context)?;
         // The targets' rows have no say in `φ`, so every fold has the same.
-        let folds = (0..TARGET_FOLDS).map(|fold| LeaveFoldOutRepresentation {
+        let folds = (0..TARGET_FOLD_COUNT).map(|fold| LeaveFoldOutRepresentation {
             fold,
             representation: shared.clone(),
         });
@@ -92,7 +92,7 @@ impl LastStageErm {
 
     fn joint(&self, data: &TaskData, context: &TrainContext) -> Result<JointFit> {
         self.check()?;
-        let last = BilinearProblem::new(data, Some(&last_stages(context)), TargetFolds::None)?;
+        let last = BilinearProblem::new(data, Some(&last_stages(context)), FoldSelection::None)?;
         if determines(&last, context.k) {
             return self.fit_sources(last, context.k, Vec::new());
         }
@@ -104,7 +104,7 @@ impl LastStageErm {
         } else {
             Vec::new()
         };
-        let all = BilinearProblem::new(data, context.stages.as_deref(), TargetFolds::None)?;
+        let all = BilinearProblem::new(data, context.stages.as_deref(), FoldSelection::None)?;
         self.fit_sources(all, context.k, notes)
     }
 

@@ -87,7 +87,7 @@ pub trait Trainer: std::fmt::Debug + Send + Sync {
         context: &TrainContext,
         target: usize,
     ) -> Result<Vec<Candidate>> {
-        candidates::target_only(data, context, target)
+        candidates::target_only_candidates(data, context, target)
     }
 
     /// The model alone.

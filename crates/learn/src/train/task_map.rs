@@ -7,7 +7,7 @@
 
 use faer::{Mat, MatRef};
 
-use crate::data::{Stage, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Stage, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Linear, TaskMap};
@@ -21,7 +21,7 @@ pub fn task_map(
     data: &TaskData,
     representation: &Linear,
     stages: Option<&[Stage]>,
-    targets: TargetFolds,
+    targets: FoldSelection,
 ) -> Result<TaskMap> {
     let problem = BilinearProblem::new(data, stages, targets)?;
     let matrix = fit(&problem, representation.matrix())?;

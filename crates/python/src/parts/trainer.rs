@@ -6,7 +6,7 @@ use faer::{Mat, MatRef};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods as _};
 use pyo3::prelude::*;
 use serde::Deserialize;
-use taskscout::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, Model, Representation};
 use taskscout::registry::Registry;
 use taskscout::train::{
@@ -174,7 +174,7 @@ impl PythonTrainer {
         if data.source_rows() == 0 {
             return Ok(None);
         }
-        let rows = TrainingData::of(data, context, TargetFolds::None)?;
+        let rows = TrainingData::of(data, context, FoldSelection::None)?;
         let key = (context.k, context.seed, rows.fingerprint());
         let lock = || self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let known = lock().as_ref().filter(|known| known.0 == key).cloned();
@@ -224,7 +224,7 @@ impl Trainer for PythonTrainer {
             return Ok(model.into());
         }
         let mut folds = Vec::new();
-        for fold in 0..TARGET_FOLDS {
+        for fold in 0..TARGET_FOLD_COUNT {
             let without = TrainContext {
                 k: Some(model.dim()),
                 ..context.without_fold(fold)
@@ -256,6 +256,6 @@ impl Trainer for PythonTrainer {
         target: usize,
     ) -> TaskResult<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_or_network(data, context, target, &alone)
     }
 }

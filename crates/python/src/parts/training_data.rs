@@ -3,7 +3,7 @@
 use numpy::ndarray::{Array1, Array2, Array3};
 use numpy::{IntoPyArray as _, PyArray1, PyArray2, PyArray3};
 use pyo3::prelude::*;
-use taskscout::data::{Rows, Statistics, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, Rows, Statistics, TaskData};
 use taskscout::train::TrainContext;
 use taskscout::{Error, Result};
 
@@ -43,7 +43,7 @@ impl<'a> TrainingData<'a> {
     pub(super) fn of(
         data: &'a TaskData,
         context: &TrainContext,
-        targets: TargetFolds,
+        targets: FoldSelection,
     ) -> Result<Self> {
         let stages = context.stages.as_ref();
         let mut groups = Vec::new();
@@ -63,7 +63,7 @@ impl<'a> TrainingData<'a> {
     }
 
     /// One target alone, a task without features but a constant.
-    pub(super) fn alone(data: &'a TaskData, target: usize, rows: TargetFolds) -> Result<Self> {
+    pub(super) fn alone(data: &'a TaskData, target: usize, rows: FoldSelection) -> Result<Self> {
         let group = target_group(data, target, rows)?;
         let constant = &[1.0];
         let features = &constant[..];
@@ -147,7 +147,7 @@ impl<'a> TrainingData<'a> {
     }
 }
 
-fn target_group(data: &TaskData, index: usize, targets: TargetFolds) -> Result<Group<'_>> {
+fn target_group(data: &TaskData, index: usize, targets: FoldSelection) -> Result<Group<'_>> {
     let statistics = data.target_statistics(index, targets)?;
     let target = &data.targets()[index];
     let folds = target.rows.iter().enumerate();

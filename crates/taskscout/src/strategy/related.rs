@@ -14,7 +14,7 @@ use crate::linalg;
 use crate::space::Space;
 use crate::target::Target;
 use crate::task::Task;
-use crate::train::partial_pooling::{SourceTask, allocate_rows};
+use crate::train::partial_pooling::{CappedSourceTask, allocate_rows};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
@@ -63,10 +63,10 @@ impl Strategy for Related {
             None => vec![usize::MAX; tasks.len()],
         };
         let mut items = floor(context, &tasks, &mut left)?;
-        let candidates: Vec<SourceTask> = tasks
+        let candidates: Vec<CappedSourceTask> = tasks
             .iter()
             .zip(&left)
-            .map(|(task, &left)| SourceTask {
+            .map(|(task, &left)| CappedSourceTask {
                 features: apply_row(context.features, task),
                 rows: context.rows_of(&task.id),
                 capacity: left,
@@ -122,7 +122,7 @@ fn floor(context: &PlanContext<'_>, tasks: &[Task], left: &mut [usize]) -> Resul
 fn related_items(
     knowledge: Option<&Knowledge<'_>>,
     tasks: &[Task],
-    candidates: &[SourceTask],
+    candidates: &[CappedSourceTask],
     rows: &[usize],
     budget: usize,
 ) -> Vec<PlanItem> {

@@ -12,7 +12,7 @@ use crate::target::TargetKind;
 use crate::train::{AveragedPredictor, JointRidge, TrainContext};
 
 /// Unknowns of a full map from task features to input features above which no score is computed.
-const MOST_UNKNOWNS: usize = 4_000;
+const MAX_UNKNOWNS: usize = 4_000;
 
 /// What more features have to gain in log density over fewer ones. Chosen among 0, 1, 3 and 5 on seven simulators
 /// (docs/explanation/feature-choice.md).
@@ -194,7 +194,7 @@ impl Study {
     /// A breakdown of the numerics.
     pub fn feature_score(&self) -> Result<Option<f64>> {
         let unknowns = self.data.feature_dim() * self.data.task_dim();
-        if self.data.source_rows() == 0 || self.data.keeps_rows() || unknowns > MOST_UNKNOWNS {
+        if self.data.source_rows() == 0 || self.data.keeps_rows() || unknowns > MAX_UNKNOWNS {
             return Ok(None);
         }
         let context = TrainContext {

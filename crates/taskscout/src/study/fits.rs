@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::forecast::ForecastKey;
 use super::identify::KnownFamily;
 use super::{Forecast, Needs, Study};
-use crate::data::{Stage, TargetFolds};
+use crate::data::{FoldSelection, Stage};
 use crate::error::{Error, Result};
-use crate::identify::{IdentifiedParameters, IdentifiedTarget, Misfit};
+use crate::identify::{IdentifiedParameters, Misfit, TargetIdentification};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
     AveragedPredictor, Candidate, LeaveFoldOutRepresentation, TargetOnlyCache, TrainContext,
@@ -93,7 +93,7 @@ pub(super) struct Cache {
     pub(super) family: Mutex<Vec<KnownFamily>>,
     /// Targets as members of the family, by target and whether exploitation was left out, with
     /// the version of the data.
-    pub(super) members: Mutex<HashMap<(usize, bool), (u64, IdentifiedTarget)>>,
+    pub(super) members: Mutex<HashMap<(usize, bool), (u64, TargetIdentification)>>,
 }
 
 impl Cache {
@@ -201,7 +201,7 @@ impl Study {
         TrainContext {
             k: self.config.k,
             stages,
-            target_rows: TargetFolds::All,
+            target_rows: FoldSelection::All,
             seed: self.config.seed,
             // What was learnt from all stages is no start for a model of some.
             warm_start: self.start_of(self.data.version()).filter(|_| !stable),
@@ -284,7 +284,7 @@ impl Study {
         proposed
             .map(|(&target, candidates)| {
                 let (candidates, found) = identify(target, candidates)?;
-                guard::stack(&self.data, target, candidates, found)
+                guard::average_candidates(&self.data, target, candidates, found)
             })
             .collect()
     }
@@ -327,7 +327,7 @@ impl Study {
             let candidates = trainer.target_only(&self.data, &context, target)?;
             Ok(AveragedPredictor {
                 reason: why.to_owned(),
-                ..guard::stack(&self.data, target, candidates, None)?
+                ..guard::average_candidates(&self.data, target, candidates, None)?
             })
         };
         self.with_samples().into_iter().map(choose).collect()

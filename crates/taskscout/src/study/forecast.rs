@@ -12,7 +12,7 @@ use super::forecast_report::{
 use super::{Progress, Study};
 use crate::error::{Error, Result};
 use crate::features::{Features as _, apply_row};
-use crate::forecast::{EstimatedQuantities, ForecastTarget, Forecaster, FurtherRows, Interval};
+use crate::forecast::{ForecastTarget, Forecaster, FurtherRows, Interval, TheoryEstimates};
 use crate::space::Space;
 use crate::strategy::{PlanItem, StrategyConfig, StrategyKind};
 use crate::target::TargetKind;
@@ -128,7 +128,7 @@ impl Study {
     ///
     /// # Errors
     /// Too few draws, no data to have a model from, or a target of which nothing is known.
-    pub fn quantities(&self, draws: usize) -> Result<EstimatedQuantities> {
+    pub fn quantities(&self, draws: usize) -> Result<TheoryEstimates> {
         self.forecaster(draws)?.quantities(&self.combined_tasks())
     }
 

@@ -3,11 +3,11 @@
 use std::sync::{Arc, PoisonError};
 
 use super::Study;
-use crate::data::{Stage, Statistics, TargetFolds};
+use crate::data::{FoldSelection, Stage, Statistics};
 use crate::design::block;
 use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::identify::{IdentifiedParameters, IdentifiedTarget, ParameterSearch, TaskFamily};
+use crate::identify::{IdentifiedParameters, ParameterSearch, TargetIdentification, TaskFamily};
 use crate::linalg;
 use crate::model::{AnyRepresentation, Model, Representation as _};
 use crate::rng::{Purpose, Rng, derive};
@@ -16,7 +16,7 @@ use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
 use crate::target::{Target, TargetKind};
 use crate::task::Task;
-use crate::train::candidates::FamilyMember;
+use crate::train::candidates::IdentifiedFamilyMember;
 
 /// A family, and what it was fitted to: the version of the data, and whether exploitation was left
 /// out.
@@ -42,7 +42,7 @@ impl Study {
                 }
                 let model = self.model()?;
                 let phi = &model.representation;
-                let found = self.member(target, TargetFolds::All, phi, false)?;
+                let found = self.member(target, FoldSelection::All, phi, false)?;
                 Ok(found.map(|member| member.identified))
             })
             .collect()
@@ -70,10 +70,10 @@ impl Study {
     pub(super) fn member(
         &self,
         target: usize,
-        rows: TargetFolds,
+        rows: FoldSelection,
         phi: &AnyRepresentation,
         stable: bool,
-    ) -> Result<Option<FamilyMember>> {
+    ) -> Result<Option<IdentifiedFamilyMember>> {
         if !self.can_identify(target) {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ impl Study {
             };
             let search = self.search(&family);
             let found = match rows {
-                TargetFolds::All => self.known_member(target, stable, &search)?,
+                FoldSelection::All => self.known_member(target, stable, &search)?,
                 part => {
                     let statistics = self.data.target_statistics(target, part)?;
                     search.identify_roughly_with_posterior(
@@ -93,7 +93,7 @@ impl Study {
                     )?
                 }
             };
-            return Ok(Some(FamilyMember {
+            return Ok(Some(IdentifiedFamilyMember {
                 identified: found.identified,
                 posteriors: found.posteriors,
                 representation: None,
@@ -112,10 +112,10 @@ impl Study {
         let statistics = under.target_statistics(target, rows)?;
         let (search, mut rng) = (self.search(&family), self.finder(target, rows));
         let found = match rows {
-            TargetFolds::All => search.identify_with_posterior(&statistics, &mut rng)?,
+            FoldSelection::All => search.identify_with_posterior(&statistics, &mut rng)?,
             _ => search.identify_roughly_with_posterior(&statistics, &mut rng)?,
         };
-        Ok(Some(FamilyMember {
+        Ok(Some(IdentifiedFamilyMember {
             identified: found.identified,
             posteriors: found.posteriors,
             representation: Some(phi.clone()),
@@ -130,9 +130,9 @@ impl Study {
         }
     }
 
-    fn finder(&self, target: usize, rows: TargetFolds) -> Rng {
+    fn finder(&self, target: usize, rows: FoldSelection) -> Rng {
         let rows = match rows {
-            TargetFolds::Without(fold) => 1 + fold as u64,
+            FoldSelection::Without(fold) => 1 + fold as u64,
             _ => 0,
         };
         derive(self.config.seed, Purpose::Identify, &[target as u64, rows])
@@ -144,7 +144,7 @@ impl Study {
         target: usize,
         stable: bool,
         search: &ParameterSearch<'_>,
-    ) -> Result<IdentifiedTarget> {
+    ) -> Result<TargetIdentification> {
         let key = (target, stable);
         let version = self.data.version();
         let lock = || {
@@ -158,9 +158,9 @@ impl Study {
         {
             return Ok(known.clone());
         }
-        let rows = self.data.target_statistics(target, TargetFolds::All)?;
+        let rows = self.data.target_statistics(target, FoldSelection::All)?;
         let found =
-            search.identify_with_posterior(&rows, &mut self.finder(target, TargetFolds::All))?;
+            search.identify_with_posterior(&rows, &mut self.finder(target, FoldSelection::All))?;
         lock().insert(key, (version, found.clone()));
         Ok(found)
     }
@@ -263,7 +263,7 @@ impl Study {
             Purpose::Search,
             &[self.rounds as u64, target as u64],
         );
-        let member = self.member(target, TargetFolds::All, &model.representation, stable)?;
+        let member = self.member(target, FoldSelection::All, &model.representation, stable)?;
         if let Some(member) = member.filter(|member| member.identified.supports_family()) {
             let IdentifiedParameters { low, high, .. } = &member.identified;
             let width = low.iter().zip(high).map(|(a, b)| b - a).fold(0.0, f64::max);
@@ -274,7 +274,7 @@ impl Study {
             draws.retain(inside);
             let task = match (member.representation, self.family(stable)?) {
                 (None, Some(family)) => {
-                    let rows = self.data.target_statistics(target, TargetFolds::All)?;
+                    let rows = self.data.target_statistics(target, FoldSelection::All)?;
                     let function = &member.identified.coefficients;
                     let search = ParameterSearch {
                         space,
@@ -339,7 +339,7 @@ mod tests {
     use rand_distr::{Distribution as _, StandardNormal};
 
     use super::*;
-    use crate::data::{Samples, TARGET_FOLDS};
+    use crate::data::{Samples, TARGET_FOLD_COUNT};
     use crate::features::FeatureMap;
     use crate::strategy::{StrategyConfig, StrategyKind};
     use crate::study::StudyConfig;
@@ -393,12 +393,12 @@ mod tests {
             of(&honest) != of(&garbled)
         };
         let mut without_garbage = 0;
-        for fold in 0..TARGET_FOLDS {
-            let others = (0..TARGET_FOLDS).any(|other| other != fold && changed(other));
+        for fold in 0..TARGET_FOLD_COUNT {
+            let others = (0..TARGET_FOLD_COUNT).any(|other| other != fold && changed(other));
             let found = |study: &Study| {
                 // What all rows say is known by now, as when the guard asks.
                 study.identify().unwrap();
-                let rows = TargetFolds::Without(fold);
+                let rows = FoldSelection::Without(fold);
                 let phi = Linear::from_matrix(faer::Mat::identity(2, 2))
                     .unwrap()
                     .into();

@@ -7,7 +7,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, Study};
-use crate::data::TargetFolds;
+use crate::data::FoldSelection;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{Model, Representation as _};
@@ -253,7 +253,7 @@ impl Study {
 
     /// Trace of the covariance of a target's estimated embedding, `σ² tr (B_Xᵀ G B_X)⁻¹` for each output.
     fn embedding_error(&self, model: &Model, target: usize) -> Result<f64> {
-        let rows = self.data.target_statistics(target, TargetFolds::All)?;
+        let rows = self.data.target_statistics(target, FoldSelection::All)?;
         if rows.count() == 0 {
             return Ok(0.0);
         }

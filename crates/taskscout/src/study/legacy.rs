@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::event::{Carried, CarriedTask, Course, Event};
 use super::{Progress, Study, StudyConfig, TrackedItem};
-use crate::data::{Batch, Rows, Stage, Statistics, TARGET_FOLDS};
+use crate::data::{Batch, Rows, Stage, Statistics, TARGET_FOLD_COUNT};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::model;
@@ -156,7 +156,11 @@ impl Data {
         let sources = sources.collect();
         let mut targets = Vec::with_capacity(self.targets.len());
         for target in self.targets {
-            Error::check_length("the folds of a target", TARGET_FOLDS, target.folds.len())?;
+            Error::check_length(
+                "the folds of a target",
+                TARGET_FOLD_COUNT,
+                target.folds.len(),
+            )?;
             let mut rows = target.rows.into_iter();
             let folds = target.folds.into_iter();
             targets.push(

@@ -4,11 +4,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use rand_distr::{Distribution as _, StandardNormal};
-use taskscout::data::{Batch, Rows, Samples, Statistics, TargetFolds};
+use taskscout::data::{Batch, FoldSelection, Rows, Samples, Statistics};
 use taskscout::features::FeatureMap;
-use taskscout::forecast::{EstimatedQuantities, Interval};
+use taskscout::forecast::{Interval, TheoryEstimates};
 use taskscout::identify::{IdentifiedParameters, Misfit, MissingFeature};
-use taskscout::metric::task_count;
+use taskscout::metric::count_sampled_tasks;
 use taskscout::model::{Model, WarmStart};
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::{List, Space};
@@ -601,12 +601,15 @@ fn what_files_hold_keeps_its_keys() {
 #[test]
 fn what_run_folders_hold_keeps_its_keys() {
     let data = begun();
-    let alone = data.data().target_statistics(0, TargetFolds::All).unwrap();
+    let alone = data
+        .data()
+        .target_statistics(0, FoldSelection::All)
+        .unwrap();
     assert_eq!(
         keys(&ridge(&alone, 0).unwrap()),
         "coefficients freedom lambda log_evidence noise"
     );
-    assert_eq!(keys(&task_count(data.data())), "long_term tasks");
+    assert_eq!(keys(&count_sampled_tasks(data.data())), "long_term tasks");
     let found = IdentifiedParameters {
         task: vec![0.0],
         low: vec![0.0],
@@ -637,7 +640,7 @@ fn what_run_folders_hold_keeps_its_keys() {
     };
     assert_eq!(keys(&misfit), "blur expected noise remedies residual tasks");
     let one = Interval::of(&[1.0]);
-    let quantities = EstimatedQuantities {
+    let quantities = TheoryEstimates {
         k: 1,
         k_star: one,
         condition_number: one,

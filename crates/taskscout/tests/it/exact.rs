@@ -9,7 +9,7 @@ use crate::common::{
 use faer::Mat;
 use proptest::prelude::*;
 use taskscout::Error;
-use taskscout::data::{Samples, Stage, TARGET_FOLDS, TargetFolds};
+use taskscout::data::{FoldSelection, Samples, Stage, TARGET_FOLD_COUNT};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
@@ -251,7 +251,7 @@ fn the_fit_does_not_depend_on_threads() {
             let TrainResult { model, folds, .. } = JointRidge::default()
                 .fit(&collected.data, &context)
                 .unwrap();
-            assert_eq!(folds.len(), TARGET_FOLDS);
+            assert_eq!(folds.len(), TARGET_FOLD_COUNT);
             let folds: Vec<_> = folds
                 .iter()
                 .map(|fold| matrix_bits(fold.representation.as_linear().unwrap().matrix()))
@@ -339,7 +339,7 @@ fn only_the_stages_and_rows_that_are_allowed_are_seen() {
     let context = TrainContext {
         k: Some(2),
         stages: Some(vec![Stage::WarmUp]),
-        target_rows: TargetFolds::None,
+        target_rows: FoldSelection::None,
         ..TrainContext::default()
     };
     let before = JointRidge::default()
@@ -392,7 +392,7 @@ fn a_known_target_does_not_spoil_the_fit() {
     let TrainResult { model, folds, .. } = JointRidge::default()
         .fit(&collected.data, &context)
         .unwrap();
-    assert_eq!(folds.len(), TARGET_FOLDS);
+    assert_eq!(folds.len(), TARGET_FOLD_COUNT);
     assert!(relative_distance(fitted(&model).as_ref(), truth.product().as_ref()) < 0.05);
     for fold in &folds {
         let similarity = subspace_similarity(
@@ -442,7 +442,7 @@ fn the_task_map_of_orthonormal_tasks_is_a_sum_of_outer_products() {
             head[i] / statistics.count() as f64 * features[s]
         });
     }
-    let map = task_map(&collected.data, &representation, None, TargetFolds::All).unwrap();
+    let map = task_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
     assert!(relative_distance(map.matrix(), expected.as_ref()) < 1e-12);
 }
 
@@ -453,7 +453,7 @@ fn the_task_map_is_least_squares_for_any_tasks() {
     let truth = Truth::draw(6, 3, 4, 2, 0.5, rng);
     let collected = collect(&truth, 7, 9, rng);
     let representation = Linear::new(orthonormal(6, 3, rng).as_ref()).unwrap();
-    let map = task_map(&collected.data, &representation, None, TargetFolds::All).unwrap();
+    let map = task_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
     let mut gradient = Mat::<f64>::zeros(3, 8);
     let mut size = 0.0_f64;
     for (features, rows) in &collected.batches {
@@ -487,10 +487,15 @@ fn tasks_that_do_not_span_give_no_task_map() {
         Err(Error::RankDeficient { rank, needed, .. }) => (rank, needed),
         other => panic!("{other:?}"),
     };
-    assert_eq!(deficient(TargetFolds::All), (3, 4));
-    assert_eq!(deficient(TargetFolds::None), (2, 4));
+    assert_eq!(deficient(FoldSelection::All), (3, 4));
+    assert_eq!(deficient(FoldSelection::None), (2, 4));
     let stages = Some(&[Stage::Exploit][..]);
-    let result = task_map(&collected.data, &representation, stages, TargetFolds::None);
+    let result = task_map(
+        &collected.data,
+        &representation,
+        stages,
+        FoldSelection::None,
+    );
     assert!(
         matches!(result, Err(Error::RankDeficient { rank: 0, .. })),
         "{result:?}"

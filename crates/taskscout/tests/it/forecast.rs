@@ -5,7 +5,7 @@
 use crate::common::{Truth, apply, gaussian, normals, on_threads, orthonormal, rng, unit};
 use faer::Mat;
 use taskscout::forecast::{ForecastTarget, Forecaster, FurtherRows, Interval};
-use taskscout::model::{Activation, FitReport, Layer, Mlp, Structure, TaskMap};
+use taskscout::model::{Activation, FitReport, Layer, Mlp, ModelStructure, TaskMap};
 use taskscout::prelude::*;
 use taskscout::study::{Forecast, SpendOn, TargetRows};
 use taskscout::theory::{RiskShape, excess_risk};
@@ -182,7 +182,7 @@ fn networks_have_a_forecast() {
         noise: 0.04,
         report: report(1100),
         warm_start: None,
-        structure: Structure::Network,
+        structure: ModelStructure::Network,
     };
     let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
     let forecaster = Forecaster::new(&data, &model, targets, 100, 0).unwrap();

@@ -8,7 +8,7 @@ use crate::common::{Collected, Truth, matrix_bits, normals, rng, rows, unit};
 use faer::Mat;
 
 use taskscout::Error;
-use taskscout::data::{Samples, TARGET_FOLDS, TaskData};
+use taskscout::data::{Samples, TARGET_FOLD_COUNT, TaskData};
 use taskscout::metric::target_loss;
 use taskscout::rng::Rng;
 use taskscout::space::Space;
@@ -46,7 +46,7 @@ fn context(k: usize) -> TrainContext {
 fn choose(collected: &Collected, k: usize) -> taskscout::Result<AveragedPredictor> {
     let fitted = JointRidge::default().fit(&collected.data, &context(k))?;
     let candidates = fitted.candidates.into_iter().flatten().collect();
-    guard::stack(&collected.data, 0, candidates, None)
+    guard::average_candidates(&collected.data, 0, candidates, None)
 }
 
 /// Sources that share a subspace, and `n` rows of a target inside or outside of it, with the
@@ -114,8 +114,8 @@ fn a_fold_left_out_is_not_seen() {
         (collected, model, folds)
     };
     let (honest, model, representations) = fit(batch.clone());
-    assert_eq!(representations.len(), TARGET_FOLDS);
-    let mut spoilt = [false; TARGET_FOLDS];
+    assert_eq!(representations.len(), TARGET_FOLD_COUNT);
+    let mut spoilt = [false; TARGET_FOLD_COUNT];
     for block in 0..4 {
         let (changed, other, others) = fit(garbled(&batch, 10 * block, 10 * (block + 1)));
         let folds = |collected: &Collected| collected.data.targets()[0].folds.clone();
@@ -125,7 +125,7 @@ fn a_fold_left_out_is_not_seen() {
             .map(|(a, b)| a != b)
             .collect();
         assert_eq!(differs.iter().filter(|&&differs| differs).count(), 1);
-        for fold in 0..TARGET_FOLDS {
+        for fold in 0..TARGET_FOLD_COUNT {
             assert_eq!(
                 representations[fold] == others[fold],
                 differs[fold],
@@ -138,7 +138,7 @@ fn a_fold_left_out_is_not_seen() {
             matrix_bits(other.representation.as_linear().unwrap().matrix())
         );
     }
-    assert_eq!(spoilt, [true; TARGET_FOLDS]);
+    assert_eq!(spoilt, [true; TARGET_FOLD_COUNT]);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_target_without_rows_or_without_a_place_is_refused() {
         matches!(&error, Error::State(message) if message.contains("`empty` has no samples")),
         "{error}"
     );
-    let error = guard::stack(&collected.data, 1, Vec::new(), None).unwrap_err();
+    let error = guard::average_candidates(&collected.data, 1, Vec::new(), None).unwrap_err();
     assert!(matches!(error, Error::State(_)), "{error}");
 }
 

@@ -9,7 +9,7 @@ use family::{D, NOISE, World, holds, loss, statistics};
 use taskscout::Error;
 use taskscout::data::{Samples, Stage, Statistics, TaskData};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
-use taskscout::identify::{CONFIDENCE, IdentifiedParameters, TaskFamily};
+use taskscout::identify::{CONFIDENCE_LEVEL, IdentifiedParameters, TaskFamily};
 use taskscout::rng::{Purpose, derive};
 use taskscout::space::{Space, TaskSpace as _};
 
@@ -148,7 +148,7 @@ fn regions_hold_the_truth_and_shrink() {
             let found = world.identify(&family, &world.target(&task, n, rng), seed);
             held += usize::from(holds(&found, &task));
             total += widths(&found).iter().sum::<f64>();
-            assert!(found.confidence.total_cmp(&CONFIDENCE).is_eq());
+            assert!(found.confidence.total_cmp(&CONFIDENCE_LEVEL).is_eq());
         }
         // A box around a 90 % ellipse holds more; three deviations below 90 % are 47 of 60.
         assert!(held >= 51, "{held} of {SEEDS} with {n} rows");

@@ -5,7 +5,7 @@
 use crate::common::{Truth, gaussian, matrix_bits, normals, on_threads, orthonormal, rng, unit};
 use faer::{Mat, MatRef};
 use taskscout::Error;
-use taskscout::data::{Samples, Stage, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, Samples, Stage, TaskData};
 use taskscout::features::FeatureMap;
 use taskscout::model::Model;
 use taskscout::rng::Rng;
@@ -200,7 +200,7 @@ fn splitting_takes_the_two_steps_on_different_rows() {
         ..parts
     };
     let context = TrainContext {
-        target_rows: TargetFolds::None,
+        target_rows: FoldSelection::None,
         ..of_rank(1)
     };
     let split = parts.model(&data, &context).unwrap();
@@ -271,7 +271,7 @@ fn a_task_of_several_stages_is_one_task() {
     let rng = &mut rng(41);
     let truth = Truth::draw(10, 2, 5, 1, 0.5, rng);
     let context = TrainContext {
-        target_rows: TargetFolds::None,
+        target_rows: FoldSelection::None,
         ..of_rank(2)
     };
     let mut once = TaskData::new(10, 1, 5).keeping_rows();
@@ -362,7 +362,7 @@ fn erm_ignores_warm_up_rows_and_the_target() {
     let both = JointRidge::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&both, &new) > 0.2);
     // The target's column is least squares on its rows under the finished φ.
-    let rows = data.target_statistics(0, TargetFolds::All).unwrap();
+    let rows = data.target_statistics(0, FoldSelection::All).unwrap();
     let under = rows.project(basis(&model)).unwrap();
     let head = model.map.embedding(&unit(6, 5), 0).unwrap();
     let image = crate::common::apply(under.gram_matrix().as_ref(), &head);

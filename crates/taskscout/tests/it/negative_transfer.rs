@@ -150,7 +150,7 @@ fn choose(oracle: &dyn Trainer, data: &TaskData) -> AveragedPredictor {
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
-    guard::stack(data, 0, candidates, None).unwrap()
+    guard::average_candidates(data, 0, candidates, None).unwrap()
 }
 
 fn loss(coefficients: &[f64], theta: &[f64]) -> f64 {

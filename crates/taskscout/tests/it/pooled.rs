@@ -137,7 +137,7 @@ fn returned(oracle: &dyn Trainer, data: &TaskData) -> (Predictor, Predictor) {
         ..TrainContext::default()
     };
     let candidates = oracle.fit(data, &context).unwrap().candidates.remove(0);
-    let choice = guard::stack(data, 0, candidates, None).unwrap();
+    let choice = guard::average_candidates(data, 0, candidates, None).unwrap();
     let own = choice.candidate(PredictorKind::TargetOnly).unwrap();
     (choice.predictor().unwrap().clone(), own.clone())
 }
@@ -406,7 +406,7 @@ struct Magnitude;
 impl Trainer for Magnitude {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
         // It must not see the target.
-        assert_eq!(context.target_rows, taskscout::data::TargetFolds::None);
+        assert_eq!(context.target_rows, taskscout::data::FoldSelection::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
         let layer = |weights| Layer {
             weights,

@@ -5,7 +5,7 @@
 use crate::common::{apply, bits, dot, gaussian, normals, on_threads, rng};
 use proptest::prelude::*;
 use taskscout::Error;
-use taskscout::data::{Samples, Statistics, TARGET_FOLDS, TargetFolds, TaskData};
+use taskscout::data::{FoldSelection, Samples, Statistics, TARGET_FOLD_COUNT, TaskData};
 
 /// `n` rows of correlated features and unrelated outputs.
 fn draw(n: usize, d: usize, outputs: usize, seed: u64) -> Samples {
@@ -146,13 +146,13 @@ proptest! {
             data.add_target_rows(target, &rows).unwrap();
         }
         let folds = &data.targets()[target].folds;
-        prop_assert_eq!(folds.len(), TARGET_FOLDS);
+        prop_assert_eq!(folds.len(), TARGET_FOLD_COUNT);
         prop_assert_eq!(folds.iter().map(|fold| fold.count()).sum::<usize>(), all.len());
         prop_assert_eq!(data.target_rows(target), all.len());
-        let total = data.target_statistics(target, TargetFolds::All).unwrap();
+        let total = data.target_statistics(target, FoldSelection::All).unwrap();
         prop_assert!(distance(&numbers(&total), &naive(&all)) < 1e-12);
         for (index, fold) in folds.iter().enumerate() {
-            let mut whole = data.target_statistics(target, TargetFolds::Without(index)).unwrap();
+            let mut whole = data.target_statistics(target, FoldSelection::Without(index)).unwrap();
             whole.merge(fold).unwrap();
             prop_assert_eq!(whole.count(), total.count());
             prop_assert!(distance(&numbers(&whole), &numbers(&total)) < 1e-12);
@@ -283,7 +283,7 @@ fn data_of_the_wrong_shape_leave_no_trace() {
     assert!(data.add_target("u", vec![1.0]).is_err());
     assert_eq!(data, before);
     assert!(matches!(
-        data.target_statistics(1, TargetFolds::All),
+        data.target_statistics(1, FoldSelection::All),
         Err(Error::State(_))
     ));
 }
@@ -319,7 +319,7 @@ fn folds_are_contiguous_blocks_of_even_size() {
                 "{rows:?}"
             );
             assert!(
-                rows.len().abs_diff(n as usize / TARGET_FOLDS) <= 1,
+                rows.len().abs_diff(n as usize / TARGET_FOLD_COUNT) <= 1,
                 "{rows:?}"
             );
         }
@@ -369,7 +369,7 @@ fn episodes_stay_whole_where_there_are_enough() {
 
 #[test]
 fn small_batches_keep_folds_balanced() {
-    for batch in 1..=TARGET_FOLDS as u32 {
+    for batch in 1..=TARGET_FOLD_COUNT as u32 {
         let mut data = TaskData::new(1, 1, 1);
         let target = data.add_target("t", vec![1.0]).unwrap();
         for told in 1..=22_usize {

@@ -1,12 +1,12 @@
 //! How alike tasks turned out to be, and where the rows came from.
 //!
 //! Two tasks are alike if their forces go up and down together over the inputs of a recording
-//! ([`FunctionValues::similarity`]). Oracles without a posterior give the cosine of embeddings.
+//! ([`TaskFunctionValues::similarity`]). Oracles without a posterior give the cosine of embeddings.
 
 use faer::Mat;
 use taskscout::Result;
 use taskscout::features::apply_row;
-use taskscout::metric::{BasisValues, FunctionValues};
+use taskscout::metric::{BasisValues, TaskFunctionValues};
 use taskscout::study::Study;
 use taskscout::train::partial_pooling::HierarchicalModel;
 use taskscout::train::{AveragedPredictor, Predictor, PredictorKind};
@@ -141,7 +141,7 @@ fn functions<'a>(
 
 /// The functions of all tasks over the inputs of one of them.
 struct Ground {
-    functions: Vec<Option<FunctionValues>>,
+    functions: Vec<Option<TaskFunctionValues>>,
 }
 
 impl Ground {
@@ -170,11 +170,11 @@ impl Ground {
                 Function::Unknown => None,
                 Function::Certain(predictor) => {
                     let values = predictor.predict(view.features.as_ref())?;
-                    Some(FunctionValues::exact(values))
+                    Some(TaskFunctionValues::exact(values))
                 }
                 Function::Posterior { mean, covariance } => {
                     let covariance = covariance.as_ref();
-                    Some(FunctionValues::posterior(&view.basis, mean, covariance))
+                    Some(TaskFunctionValues::posterior(&view.basis, mean, covariance))
                 }
             });
         }
@@ -184,7 +184,7 @@ impl Ground {
     /// How alike each task is to one of them.
     fn compare(&self, task: usize) -> Vec<Option<f64>> {
         let own = self.functions[task].as_ref();
-        let alike = |other: &Option<FunctionValues>| Some(own?.similarity(other.as_ref()?));
+        let alike = |other: &Option<TaskFunctionValues>| Some(own?.similarity(other.as_ref()?));
         self.functions.iter().map(alike).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{SourceData, TARGET_FOLDS, TargetData, TaskData, no_rows};
+use super::{SourceData, TARGET_FOLD_COUNT, TargetData, TaskData, no_rows};
 use crate::data::{Batch, Rows, Samples, Stage, Statistics};
 use crate::error::{Error, Result};
 use crate::task::Task;
@@ -20,7 +20,7 @@ impl TaskData {
     pub fn add_target(&mut self, name: &str, features: Vec<f64>) -> Result<usize> {
         Error::check_length("the target's task features", self.task_dim, features.len())?;
         let empty = Arc::new(Statistics::new(self.feature_dim, self.outputs));
-        let folds = vec![empty; TARGET_FOLDS];
+        let folds = vec![empty; TARGET_FOLD_COUNT];
         self.targets.push(TargetData {
             name: name.to_owned(),
             features,
@@ -123,7 +123,7 @@ impl TaskData {
 
     /// Feature rows of a target as contiguous blocks, one for each fold.
     pub fn split_into_folds(&self, rows: &Samples) -> Vec<Batch> {
-        let blocks = rows.blocks(TARGET_FOLDS).into_iter();
+        let blocks = rows.blocks(TARGET_FOLD_COUNT).into_iter();
         blocks
             .map(|block| Batch::of(&rows.part(block), self.keeps_rows))
             .collect()

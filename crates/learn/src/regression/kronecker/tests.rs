@@ -81,7 +81,7 @@ fn each_row(rows: &[(Vec<f64>, Samples)]) -> impl Iterator<Item = (&[f64], &[f64
 #[test]
 fn the_equations_of_the_map_are_those_of_the_rows() {
     let (data, rows) = problem_data();
-    let problem = BilinearProblem::new(&data, None, TargetFolds::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, FoldSelection::All).unwrap();
     for k in 1..=3 {
         let representation = gaussian(D, k, &mut derive(2, Purpose::Test, &[k as u64]));
         let (matrix, rhs) = problem.map_equations(&problem.project(representation.as_ref()), k);
@@ -103,7 +103,7 @@ fn the_equations_of_the_map_are_those_of_the_rows() {
 #[test]
 fn the_equations_of_the_representation_are_those_of_the_rows() {
     let (data, rows) = problem_data();
-    let problem = BilinearProblem::new(&data, None, TargetFolds::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, FoldSelection::All).unwrap();
     for k in 1..=3 {
         let map = gaussian(k, P * OUTPUTS, &mut derive(3, Purpose::Test, &[k as u64]));
         let (matrix, rhs) = problem.representation_equations(map.as_ref());
@@ -128,7 +128,7 @@ fn the_equations_of_the_representation_are_those_of_the_rows() {
 #[test]
 fn projected_statistics_are_those_of_the_tasks() {
     let (data, _) = problem_data();
-    let problem = BilinearProblem::new(&data, None, TargetFolds::All).unwrap();
+    let problem = BilinearProblem::new(&data, None, FoldSelection::All).unwrap();
     let representation = gaussian(D, 2, &mut derive(4, Purpose::Test, &[]));
     let projected = problem.project(representation.as_ref());
     assert_eq!(projected.len(), problem.observations.len());
@@ -164,19 +164,22 @@ fn stages_and_target_rows_choose_the_observations() {
     };
     let (tasks, labels) = (2 * TASKS_PER_PIECE + 1, OUTPUTS * data.source_rows());
     let own = OUTPUTS * batch.len();
-    assert_eq!(counts(None, TargetFolds::None), (tasks + 1, labels));
+    assert_eq!(counts(None, FoldSelection::None), (tasks + 1, labels));
     assert_eq!(
-        counts(None, TargetFolds::All),
+        counts(None, FoldSelection::All),
         (tasks + 2, labels + 5 * OUTPUTS)
     );
     assert_eq!(
-        counts(Some(&[Stage::Explore]), TargetFolds::None),
+        counts(Some(&[Stage::Explore]), FoldSelection::None),
         (tasks, labels - own)
     );
-    assert_eq!(counts(Some(&[Stage::Exploit]), TargetFolds::None), (1, own));
-    assert_eq!(counts(Some(&[]), TargetFolds::None), (0, 0));
+    assert_eq!(
+        counts(Some(&[Stage::Exploit]), FoldSelection::None),
+        (1, own)
+    );
+    assert_eq!(counts(Some(&[]), FoldSelection::None), (0, 0));
     let without: usize = (0..4)
-        .map(|fold| counts(Some(&[]), TargetFolds::Without(fold)).1)
+        .map(|fold| counts(Some(&[]), FoldSelection::Without(fold)).1)
         .sum();
     assert_eq!(without, 3 * 5 * OUTPUTS);
 }

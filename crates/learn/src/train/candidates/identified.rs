@@ -1,12 +1,12 @@
 //! The candidate that is a member of the source family.
 
 use super::LeaveFoldOutRepresentation;
-use crate::data::{Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::Result;
 use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::LinearPosterior;
-use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
+use crate::train::guard::{Candidate, Head, HeldOutScore, Predictor, PredictorKind, comparable};
 
 /// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
 /// noisy rows held out do.
@@ -16,7 +16,7 @@ const MOST_ODDS: f64 = 40.0;
 /// A target as a member of the source family, and the representation that its coefficients are on: none for
 /// the features themselves.
 #[derive(Debug, Clone)]
-pub struct FamilyMember {
+pub struct IdentifiedFamilyMember {
     /// What was found.
     pub identified: IdentifiedParameters,
     /// What is known of its function, one posterior an output.
@@ -27,7 +27,8 @@ pub struct FamilyMember {
 
 /// What some rows of a target say about its parameters, given a representation; nothing where the
 /// space or the data do not allow to tell.
-type Identify<'a> = &'a dyn Fn(TargetFolds, &AnyRepresentation) -> Result<Option<FamilyMember>>;
+type Identify<'a> =
+    &'a dyn Fn(FoldSelection, &AnyRepresentation) -> Result<Option<IdentifiedFamilyMember>>;
 
 /// The candidate with how it does on folds left out, and what was found of its parameters.
 pub fn candidate(
@@ -37,14 +38,14 @@ pub fn candidate(
     folds: &[LeaveFoldOutRepresentation],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, IdentifiedParameters)>> {
-    let Some(member) = identify(TargetFolds::All, representation)? else {
+    let Some(member) = identify(FoldSelection::All, representation)? else {
         return Ok(None);
     };
     let fitted: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     let mut held_out = Vec::new();
     if comparable(data, target, &fitted) {
         for fit in folds {
-            let rows = TargetFolds::Without(fit.fold);
+            let rows = FoldSelection::Without(fit.fold);
             // What cannot be found without a fold cannot be judged.
             let Some(found) = identify(rows, &fit.representation)? else {
                 return Ok(Some((None, member.identified)));
@@ -66,9 +67,14 @@ pub fn candidate(
     Ok(Some((Some(candidate), member.identified)))
 }
 
-fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> Result<HeldOut> {
+fn judge(
+    data: &TaskData,
+    target: usize,
+    fold: usize,
+    member: &IdentifiedFamilyMember,
+) -> Result<HeldOutScore> {
     let unseen = under(data, target, fold, member.representation.as_ref())?;
-    let judged = HeldOut::judge(fold, &member.posteriors, &unseen, 1.0)?;
+    let judged = HeldOutScore::judge(fold, &member.posteriors, &unseen, 1.0)?;
     let coefficients = match &member.representation {
         None => judged.coefficients,
         Some(AnyRepresentation::Linear(linear)) => {
@@ -77,7 +83,7 @@ fn judge(data: &TaskData, target: usize, fold: usize, member: &FamilyMember) -> 
         }
         Some(_) => Vec::new(),
     };
-    Ok(HeldOut {
+    Ok(HeldOutScore {
         coefficients,
         ..judged
     })
@@ -98,7 +104,7 @@ fn under(
 }
 
 /// What is known of the member on the features, where no network stands between.
-fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
+fn on_features(member: &IdentifiedFamilyMember) -> Option<Vec<LinearPosterior>> {
     match &member.representation {
         None => Some(member.posteriors.clone()),
         Some(AnyRepresentation::Linear(linear)) => Some(
@@ -112,7 +118,7 @@ fn on_features(member: &FamilyMember) -> Option<Vec<LinearPosterior>> {
     }
 }
 
-fn predictor(data: &TaskData, member: &FamilyMember) -> Predictor {
+fn predictor(data: &TaskData, member: &IdentifiedFamilyMember) -> Predictor {
     let found = &member.identified.coefficients;
     let (coefficients, head) = match &member.representation {
         None => (found.clone(), None),

@@ -14,11 +14,11 @@ mod identified;
 mod on_features;
 mod on_rows;
 
-pub use self::identified::FamilyMember;
+pub use self::identified::IdentifiedFamilyMember;
 pub use self::identified::candidate as identified;
 use super::guard::{self, Candidate};
 use super::{LeaveFoldOutRepresentation, TrainContext};
-use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::model::{AnyRepresentation, Model};
 
@@ -65,26 +65,26 @@ pub(super) fn on_representation(
 ///
 /// # Errors
 /// A target without rows, or a breakdown of the numerics.
-pub fn target_only(
+pub fn target_only_candidates(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
 ) -> Result<Vec<Candidate>> {
-    target_only_or_network(data, context, target, &no_network)
+    target_only_candidates_or_network(data, context, target, &no_network)
 }
 
 /// The same, or a head on a representation learnt from the same rows, whichever does better on rows left out.
 ///
 /// # Errors
 /// A target without rows, or a failing fit.
-pub fn target_only_or_network(
+pub fn target_only_candidates_or_network(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
     alone: FitTargetOnlyRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     guard::check_rows(data, target)?;
-    let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLDS)
+    let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLD_COUNT)
         .map(|fold| on_rows::Fold { fold, shared: None })
         .collect();
     let alone = |rows| remembered(context, data, target, rows, alone);
@@ -96,7 +96,7 @@ fn remembered(
     context: &TrainContext,
     data: &TaskData,
     target: usize,
-    rows: TargetFolds,
+    rows: FoldSelection,
     alone: FitTargetOnlyRepresentation<'_>,
 ) -> Result<Option<AnyRepresentation>> {
     let key = (target, rows, data.target_rows(target));
@@ -185,7 +185,7 @@ impl super::TrainResult {
     ) -> Result<Self> {
         let model = fit(context)?;
         let mut folds = Vec::new();
-        for fold in (0..TARGET_FOLDS).filter(|_| context.wants_candidates()) {
+        for fold in (0..TARGET_FOLD_COUNT).filter(|_| context.wants_candidates()) {
             let without = TrainContext {
                 k: Some(model.dim()),
                 // What was learnt before may have seen the fold.

@@ -6,11 +6,11 @@
 //! noise alone and with that of the source rows as a few rows more, and the ways are averaged ([`Blend`]). Target-only is
 //! judged like this too, but what it predicts with knows nothing of source tasks.
 
-use crate::data::{Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
-use crate::train::guard::{Blend, Candidate, HeldOut, Predictor, PredictorKind, comparable};
+use crate::train::guard::{Blend, Candidate, HeldOutScore, Predictor, PredictorKind, comparable};
 use crate::train::{LeaveFoldOutRepresentation, TargetOnlyCache};
 
 /// The kinds of predictor, in the order of all lists here.
@@ -37,16 +37,16 @@ pub(super) fn candidates(
     folds: &[LeaveFoldOutRepresentation],
     cache: &TargetOnlyCache,
 ) -> Result<Vec<Candidate>> {
-    let everything = data.target_statistics(target, TargetFolds::All)?;
+    let everything = data.target_statistics(target, FoldSelection::All)?;
     let floors = least_noises(&everything);
-    let solver = cache.ridge_solver(target, TargetFolds::All, &everything)?;
+    let solver = cache.ridge_solver(target, FoldSelection::All, &everything)?;
     let ways = noise_priors(everything.count(), noise);
     let rows = Rows::new(&everything, &solver, representation)?;
     let fits: Vec<Fits> = ways.iter().map(|way| rows.fit(&floors, *way)).collect();
     let judged = judge(data, target, (folds, cache), &floors, &ways)?;
     let mut candidates = Vec::new();
     for kind in 0..KINDS.len() {
-        let of_kind: Vec<&[HeldOut]> = judged.iter().map(|way| way[kind].as_slice()).collect();
+        let of_kind: Vec<&[HeldOutScore]> = judged.iter().map(|way| way[kind].as_slice()).collect();
         let mut candidate = candidate(kind, &fits, &of_kind, |at| {
             &data.targets()[target].folds[folds[at].fold]
         })?;
@@ -77,12 +77,12 @@ fn judge(
     (folds, cache): (&[LeaveFoldOutRepresentation], &TargetOnlyCache),
     floors: &[f64],
     ways: &[NoisePrior],
-) -> Result<Vec<[Vec<HeldOut>; 3]>> {
+) -> Result<Vec<[Vec<HeldOutScore>; 3]>> {
     let held_out: Vec<usize> = folds.iter().map(|fit| fit.fold).collect();
     if !comparable(data, target, &held_out) {
         return Ok(Vec::new());
     }
-    let mut judged: Vec<[Vec<HeldOut>; 3]> = vec![Default::default(); ways.len()];
+    let mut judged: Vec<[Vec<HeldOutScore>; 3]> = vec![Default::default(); ways.len()];
     for fit in folds {
         let Some(representation) = fit.representation.as_linear() else {
             return Err(Error::State(
@@ -90,7 +90,7 @@ fn judge(
                     .into(),
             ));
         };
-        let without = TargetFolds::Without(fit.fold);
+        let without = FoldSelection::Without(fit.fold);
         let seen = data.target_statistics(target, without)?;
         let unseen: &Statistics = &data.targets()[target].folds[fit.fold];
         let solver = cache.ridge_solver(target, without, &seen)?;
@@ -100,7 +100,7 @@ fn judge(
             let fitted = rows.fit(floors, *way).posteriors;
             for (posteriors, judged) in fitted.iter().zip(judged) {
                 let rows = (unseen, roots.as_slice());
-                judged.push(HeldOut::judge_on(fit.fold, posteriors, rows, 1.0)?);
+                judged.push(HeldOutScore::judge_on(fit.fold, posteriors, rows, 1.0)?);
             }
         }
     }
@@ -111,7 +111,7 @@ fn judge(
 fn candidate<'a>(
     kind: usize,
     fits: &[Fits],
-    judged: &[&[HeldOut]],
+    judged: &[&[HeldOutScore]],
     folds: impl Fn(usize) -> &'a Statistics,
 ) -> Result<Candidate> {
     let even = vec![1.0; fits.len()];
@@ -135,7 +135,7 @@ fn candidate<'a>(
             .iter_mut()
             .zip(judged.first().into_iter().copied().flatten())
         {
-            *blended = HeldOut {
+            *blended = HeldOutScore {
                 log_density: blended.log_density,
                 ..own.clone()
             };

@@ -3,18 +3,18 @@
 
 use std::ops::Range;
 
-use crate::data::{Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::Result;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
 use crate::representation::Stack;
-use crate::train::guard::{Candidate, Head, HeldOut, Predictor, PredictorKind, comparable};
+use crate::train::guard::{Candidate, Head, HeldOutScore, Predictor, PredictorKind, comparable};
 
 /// What a candidate knows on `z`, one posterior an output.
 type OnStack = Vec<LinearPosterior>;
 
 /// A representation learnt from some rows of the target alone.
-type OwnRepresentation<'a> = &'a dyn Fn(TargetFolds) -> Result<Option<AnyRepresentation>>;
+type OwnRepresentation<'a> = &'a dyn Fn(FoldSelection) -> Result<Option<AnyRepresentation>>;
 
 /// The representations to compare with one fold of the target's rows left out.
 pub(super) struct Fold<'a> {
@@ -33,9 +33,9 @@ pub(super) fn candidates(
     alone: OwnRepresentation<'_>,
 ) -> Result<Vec<Candidate>> {
     let features = data.feature_dim();
-    let own = alone(TargetFolds::All)?;
+    let own = alone(FoldSelection::All)?;
     let stack = Stack::of(features, shared, own.as_ref());
-    let floors = least_noises(&data.target_statistics(target, TargetFolds::All)?);
+    let floors = least_noises(&data.target_statistics(target, FoldSelection::All)?);
     let everything = statistics(data, target, &stack, |_| true)?;
     let fitted = fit(&everything, &stack, &floors)?;
     let held_out = held_out(data, target, folds, alone, &floors)?;
@@ -43,7 +43,7 @@ pub(super) fn candidates(
     for (index, (kind, posteriors)) in fitted.into_iter().enumerate() {
         // What could not be fitted without a fold cannot be judged, so it does not win.
         let judged = held_out.iter().map(|(fold, all)| {
-            all.get(index).cloned().unwrap_or_else(|| HeldOut {
+            all.get(index).cloned().unwrap_or_else(|| HeldOutScore {
                 fold: *fold,
                 log_density: f64::NEG_INFINITY,
                 sum_of_squared_errors: f64::INFINITY,
@@ -82,7 +82,7 @@ fn held_out(
     folds: &[Fold<'_>],
     alone: OwnRepresentation<'_>,
     floors: &[f64],
-) -> Result<Vec<(usize, Vec<HeldOut>)>> {
+) -> Result<Vec<(usize, Vec<HeldOutScore>)>> {
     let features = data.feature_dim();
     let wanted: Vec<usize> = folds.iter().map(|fold| fold.fold).collect();
     if !comparable(data, target, &wanted) {
@@ -91,14 +91,14 @@ fn held_out(
     folds
         .iter()
         .map(|Fold { fold, shared }| {
-            let own = alone(TargetFolds::Without(*fold))?;
+            let own = alone(FoldSelection::Without(*fold))?;
             let stack = Stack::of(features, *shared, own.as_ref());
             let seen = statistics(data, target, &stack, |at| at != *fold)?;
             let unseen = statistics(data, target, &stack, |at| at == *fold)?;
             let judged = fit(&seen, &stack, floors)?
                 .into_iter()
                 .map(|(_, posteriors)| {
-                    let mut judged = HeldOut::judge(*fold, &posteriors, &unseen, 1.0)?;
+                    let mut judged = HeldOutScore::judge(*fold, &posteriors, &unseen, 1.0)?;
                     if stack.dim() != features {
                         judged.coefficients.clear();
                     }

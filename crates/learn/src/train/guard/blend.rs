@@ -4,7 +4,7 @@
 //! folds would favour whoever has most ways. So the ways are averaged, and the average is judged fold after fold, each by the shares that
 //! the folds before it give: the sum is the logarithm of the mean density of all ways.
 
-use super::HeldOut;
+use super::HeldOutScore;
 use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -14,7 +14,7 @@ pub(crate) struct Blend {
     /// The share of each way, given all folds.
     pub(crate) shares: Vec<f64>,
     /// The mean on each fold.
-    pub(crate) held_out: Vec<HeldOut>,
+    pub(crate) held_out: Vec<HeldOutScore>,
 }
 
 impl Blend {
@@ -24,7 +24,7 @@ impl Blend {
     /// No way at all, or one without coefficients.
     pub(crate) fn of<'a>(
         probabilities: &[f64],
-        ways: &[&[HeldOut]],
+        ways: &[&[HeldOutScore]],
         folds: impl Fn(usize) -> &'a Statistics,
     ) -> Result<Self> {
         let mut scores: Vec<f64> = probabilities.iter().map(|p| p.ln()).collect();
@@ -51,7 +51,7 @@ impl Blend {
         let shares: Vec<f64> = scores.iter().map(|score| (score - before).exp()).collect();
         let held_out = log_densities.into_iter().enumerate().map(|(at, density)| {
             let on_fold = ways.iter().map(|way| &way[at]);
-            let parts: Vec<(f64, &HeldOut)> = shares.iter().copied().zip(on_fold).collect();
+            let parts: Vec<(f64, &HeldOutScore)> = shares.iter().copied().zip(on_fold).collect();
             mean(&parts, density, folds(at))
         });
         Ok(Self {
@@ -71,7 +71,7 @@ fn log_sum(values: &[f64]) -> f64 {
 }
 
 /// How the mean of several ways does on a fold.
-fn mean(parts: &[(f64, &HeldOut)], log_density: f64, unseen: &Statistics) -> HeldOut {
+fn mean(parts: &[(f64, &HeldOutScore)], log_density: f64, unseen: &Statistics) -> HeldOutScore {
     let (mut coefficients, mut variances, mut squares) = (Vec::new(), Vec::new(), 0.0);
     for output in 0..unseen.outputs() {
         let mut mean = vec![0.0; unseen.dim()];
@@ -90,7 +90,7 @@ fn mean(parts: &[(f64, &HeldOut)], log_density: f64, unseen: &Statistics) -> Hel
         variances.push(variance);
         coefficients.push(mean);
     }
-    HeldOut {
+    HeldOutScore {
         fold: parts.first().map_or(0, |(_, one)| one.fold),
         log_density,
         sum_of_squared_errors: squares,
@@ -117,10 +117,10 @@ mod tests {
         vec![fold(1.0), fold(2.0)]
     }
 
-    fn way(log_densities: [f64; 2], coefficient: f64) -> Vec<HeldOut> {
+    fn way(log_densities: [f64; 2], coefficient: f64) -> Vec<HeldOutScore> {
         let judged = log_densities.into_iter().enumerate();
         judged
-            .map(|(fold, log_density)| HeldOut {
+            .map(|(fold, log_density)| HeldOutScore {
                 fold,
                 log_density,
                 sum_of_squared_errors: 0.0,

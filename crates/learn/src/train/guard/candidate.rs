@@ -26,12 +26,12 @@ pub struct Candidate {
     #[serde(rename = "odds")]
     pub prior_odds: f64,
     /// How it does on folds of the target's rows that were left out; empty where there are too few rows.
-    pub held_out: Vec<HeldOut>,
+    pub held_out: Vec<HeldOutScore>,
 }
 
 /// How a candidate fitted without a fold does on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct HeldOut {
+pub struct HeldOutScore {
     /// The fold.
     pub fold: usize,
     /// Logarithm of the density that it gives to the labels of the fold.
@@ -45,7 +45,7 @@ pub struct HeldOut {
     pub coefficients: Vec<Vec<f64>>,
 }
 
-impl HeldOut {
+impl HeldOutScore {
     /// Judges what is known without a fold, one posterior an output, on the rows of the fold, whose log density counts
     /// by `weight`. The coefficients are those of the posteriors.
     ///
@@ -185,7 +185,7 @@ mod tests {
                 noise: 0.25 / factor,
                 degrees_of_freedom: 30.0,
             };
-            let judged = HeldOut::judge_widths(0, &posterior, &unseen, 1.0).unwrap();
+            let judged = HeldOutScore::judge_widths(0, &posterior, &unseen, 1.0).unwrap();
             let best = (0..judged.len())
                 .max_by(|&a, &b| judged[a].log_density.total_cmp(&judged[b].log_density));
             assert_eq!(best, Some(found), "variances wrong by {factor}");

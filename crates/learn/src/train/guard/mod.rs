@@ -15,9 +15,9 @@ use faer::MatRef;
 use serde::{Deserialize, Serialize};
 
 pub(super) use self::blend::Blend;
-pub use self::candidate::{Candidate, HeldOut};
+pub use self::candidate::{Candidate, HeldOutScore};
 pub(super) use self::candidate::{FACTOR_ODDS, VARIANCE_FACTORS};
-use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
@@ -172,7 +172,7 @@ impl AveragedPredictor {
 ///
 /// # Errors
 /// A target without rows, or no candidate.
-pub fn stack(
+pub fn average_candidates(
     data: &TaskData,
     target: usize,
     candidates: Vec<Candidate>,
@@ -248,7 +248,7 @@ const CONTRADICTION: f64 = 3.0;
 /// How far a target's rows are from what a candidate expects of them, in standard deviations, if that is
 /// too far. Rows that are too few to leave some out may still be far from a candidate that hardly follows them.
 fn contradiction(data: &TaskData, target: usize, candidate: &Candidate) -> Result<Option<f64>> {
-    let rows = data.target_statistics(target, TargetFolds::All)?;
+    let rows = data.target_statistics(target, FoldSelection::All)?;
     let labels = (rows.count() * rows.outputs()) as f64;
     let (mut squares, mut expected) = (0.0, 0.0);
     for (output, posterior) in candidate.posteriors.iter().enumerate() {
@@ -280,7 +280,7 @@ fn too_few(rows: usize, kind: PredictorKind) -> String {
 
 /// The rows of a target, of which there must be some.
 pub(super) fn check_rows(data: &TaskData, target: usize) -> Result<usize> {
-    let rows = data.target_statistics(target, TargetFolds::All)?.count();
+    let rows = data.target_statistics(target, FoldSelection::All)?.count();
     if rows == 0 {
         let name = &data.targets()[target].name;
         return Err(Error::State(format!(
@@ -303,6 +303,6 @@ pub(super) fn comparable(data: &TaskData, target: usize, folds: &[usize]) -> boo
 
 /// All folds of a target, if each has enough rows to compare on.
 pub(super) fn comparable_folds(data: &TaskData, target: usize) -> Option<Vec<usize>> {
-    let folds: Vec<usize> = (0..TARGET_FOLDS).collect();
+    let folds: Vec<usize> = (0..TARGET_FOLD_COUNT).collect();
     comparable(data, target, &folds).then_some(folds)
 }

@@ -45,7 +45,7 @@ use super::joint_ridge::{HalfStep, JointRidge, check_rank};
 use super::{
     LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, TrainerNeeds, task_map,
 };
-use crate::data::{TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::{FitReport, Linear, Model};
@@ -135,7 +135,7 @@ impl Trainer for Mllam {
                 representation,
             })
         };
-        let folds = (0..TARGET_FOLDS).map(fold).collect::<Result<_>>()?;
+        let folds = (0..TARGET_FOLD_COUNT).map(fold).collect::<Result<_>>()?;
         TrainResult::with_heads(data, context, model, folds)
     }
 
@@ -183,7 +183,7 @@ impl Mllam {
             Some(k) => k,
             None => {
                 let sources =
-                    FullRidge::new(&BilinearProblem::new(data, stages, TargetFolds::None)?)?;
+                    FullRidge::new(&BilinearProblem::new(data, stages, FoldSelection::None)?)?;
                 let start =
                     sources.with_targets(data, context.target_rows, &context.target_only_cache)?;
                 super::rank::choose(&JointRidge::default(), &problem, &start)?.k
@@ -196,7 +196,7 @@ impl Mllam {
     /// The optimum of the source tasks, from which all fits to the same sources go on.
     fn start(&self, data: &TaskData, context: &TrainContext, k: usize) -> Result<AlternationStart> {
         let sources = TrainContext {
-            target_rows: TargetFolds::None,
+            target_rows: FoldSelection::None,
             ..context.clone()
         };
         let (mut tasks, _) = usable(data, &sources, k)?;

@@ -8,7 +8,7 @@ use faer::MatRef;
 use rayon::prelude::*;
 
 use crate::data::row_major;
-use crate::data::{Rows, SourceData, Stage, Statistics, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Rows, SourceData, Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::regression::{BilinearProblem, Observation, ProjectedStatistics};
@@ -54,7 +54,7 @@ impl<'a> FitTasks<'a> {
     pub(super) fn new(
         data: &'a TaskData,
         stages: Option<&[Stage]>,
-        targets: TargetFolds,
+        targets: FoldSelection,
     ) -> Result<Self> {
         let mut by_task: HashMap<&TaskId, Vec<&'a SourceData>> = HashMap::new();
         for entry in data.sources() {
@@ -243,7 +243,7 @@ mod tests {
             .unwrap();
         let target = data.add_target("t", vec![0.0, 1.0]).unwrap();
         data.add_target_rows(target, &numbered(0..23)).unwrap();
-        let tasks = FitTasks::new(&data, None, TargetFolds::All).unwrap();
+        let tasks = FitTasks::new(&data, None, FoldSelection::All).unwrap();
         assert_eq!(tasks.len(), 2);
         tasks.check_rows().unwrap();
         for of in 1..8 {
@@ -293,12 +293,12 @@ mod tests {
                 .map(|o| o.statistics.count())
                 .collect()
         };
-        assert_eq!(counts(None, TargetFolds::None), [8, 4]);
+        assert_eq!(counts(None, FoldSelection::None), [8, 4]);
         assert_eq!(
-            counts(Some(&[Stage::Explore]), TargetFolds::Without(1)),
+            counts(Some(&[Stage::Explore]), FoldSelection::Without(1)),
             [4, 6]
         );
-        assert_eq!(counts(Some(&[]), TargetFolds::All), [8]);
+        assert_eq!(counts(Some(&[]), FoldSelection::All), [8]);
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
         let mut data = TaskData::new(1, 1, 1);
         data.add_source_rows(&[1.0], &[1.0], Stage::WarmUp, 0, &numbered(0..4))
             .unwrap();
-        let tasks = FitTasks::new(&data, None, TargetFolds::None).unwrap();
+        let tasks = FitTasks::new(&data, None, FoldSelection::None).unwrap();
         let refused = tasks.check_rows().unwrap_err().to_string();
         assert!(refused.contains("`splits`"), "{refused}");
     }

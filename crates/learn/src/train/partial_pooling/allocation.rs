@@ -16,7 +16,7 @@ mod expected;
 
 use faer::Mat;
 
-pub use self::expected::expected_variance;
+pub use self::expected::expected_target_variance;
 use super::HierarchicalModel;
 use crate::error::Result;
 use crate::linalg;
@@ -48,7 +48,7 @@ struct TargetFamily {
 
 /// A source task to allocate rows to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SourceTask {
+pub struct CappedSourceTask {
     /// Its task features.
     pub features: Vec<f64>,
     /// Rows that it has given already.
@@ -63,7 +63,7 @@ pub struct SourceTask {
 pub fn allocate_rows(
     hierarchies: &[HierarchicalModel],
     targets: &[Vec<f64>],
-    sources: &[SourceTask],
+    sources: &[CappedSourceTask],
     budget: usize,
 ) -> Result<Vec<usize>> {
     let mut families = Vec::with_capacity(targets.len() * hierarchies.len().max(1));
@@ -153,14 +153,15 @@ impl TargetFamily {
     }
 
     /// Before anything is known: features of tasks say all but a tenth, in a scale of their own.
-    fn guess(target: &[f64], sources: &[SourceTask]) -> Self {
+    fn guess(target: &[f64], sources: &[CappedSourceTask]) -> Self {
         let mut features: Vec<usize> = (0..target.len())
             .filter(|&i| target[i].abs() > 0.0)
             .collect();
         // What the target's related tasks have besides is part of their family.
         loop {
-            let meets =
-                |source: &&SourceTask| features.iter().any(|&i| source.features[i].abs() > 0.0);
+            let meets = |source: &&CappedSourceTask| {
+                features.iter().any(|&i| source.features[i].abs() > 0.0)
+            };
             let mut wider: Vec<usize> = sources
                 .iter()
                 .filter(meets)
@@ -194,7 +195,7 @@ impl TargetFamily {
     }
 
     /// Whether a task is of the family.
-    fn has(&self, source: &SourceTask) -> bool {
+    fn has(&self, source: &CappedSourceTask) -> bool {
         self.features
             .iter()
             .any(|&index| source.features[index].abs() > 0.0)
@@ -215,7 +216,11 @@ impl TargetFamily {
     }
 
     /// The covariances that rows of the source tasks leave, by group.
-    fn covariances(&self, sources: &[SourceTask], rows: &[usize]) -> Result<Vec<SharedCovariance>> {
+    fn covariances(
+        &self,
+        sources: &[CappedSourceTask],
+        rows: &[usize],
+    ) -> Result<Vec<SharedCovariance>> {
         let q = self.features.len();
         let covariance = |group: &Group| {
             let mut matrix = Mat::<f64>::zeros(q, q);
@@ -244,7 +249,7 @@ impl TargetFamily {
     fn gain(
         &self,
         covariances: &[SharedCovariance],
-        source: &SourceTask,
+        source: &CappedSourceTask,
         (from, to): (usize, usize),
     ) -> f64 {
         let u = self.part(&source.features);

@@ -15,17 +15,17 @@ use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
-pub use allocation::{SourceTask, allocate_rows, expected_variance};
+pub use allocation::{CappedSourceTask, allocate_rows, expected_target_variance};
 pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
 use super::{TrainContext, TrainResult, Trainer};
-use crate::data::{TargetFolds, TaskData};
+use crate::data::{FoldSelection, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
 use crate::model::{
-    AnyRepresentation, FitReport, Linear, Model, Representation as _, Structure, TaskMap,
+    AnyRepresentation, FitReport, Linear, Model, ModelStructure, Representation as _, TaskMap,
 };
 
 /// A named choice among the groups of input features.
@@ -297,7 +297,7 @@ impl PartialPooling {
                 notes: vec![format!("learnt on {name}")],
             },
             warm_start: None,
-            structure: Structure::Hierarchical(hierarchies),
+            structure: ModelStructure::Hierarchical(hierarchies),
         })
     }
 }
@@ -316,7 +316,7 @@ impl Trainer for PartialPooling {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         guard::check_rows(data, target)?;
-        let key = (target, TargetFolds::All, data.target_rows(target));
+        let key = (target, FoldSelection::All, data.target_rows(target));
         let own = || self.target_only_candidate(data, target);
         Ok(vec![context.target_only_cache.candidate(key, own)?])
     }

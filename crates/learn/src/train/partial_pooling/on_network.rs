@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::PartialPooling;
-use crate::data::{TargetFolds, TaskData};
+use crate::data::{FoldSelection, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
 use crate::train::guard::Candidate;
@@ -24,7 +24,7 @@ impl Trainer for PartialPoolingOnNetwork {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
-            target_rows: TargetFolds::None,
+            target_rows: FoldSelection::None,
             ..context.clone()
         };
         let inner = self.network.model(data, &sources)?;

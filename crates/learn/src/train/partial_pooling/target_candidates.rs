@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::{PartialPooling, group_ridge};
-use crate::data::{Statistics, TARGET_FOLDS, TargetFolds, TaskData};
+use crate::data::{FoldSelection, Statistics, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{FunctionBasis, HierarchicalModel, row_weight};
 use crate::model::Representation as _;
 use crate::regression::LinearPosterior;
 use crate::train::guard::{
-    self, Blend, Candidate, FACTOR_ODDS, Head, HeldOut, Predictor, PredictorKind, VARIANCE_FACTORS,
+    self, Blend, Candidate, FACTOR_ODDS, Head, HeldOutScore, Predictor, PredictorKind,
+    VARIANCE_FACTORS,
 };
 
 /// Odds of source tasks that the target is like, against its rows alone. Where its rows ask for a departure that source tasks
@@ -30,7 +31,7 @@ struct Learnt {
     factor: f64,
     /// How probable it is that the target is like the source tasks.
     alike: f64,
-    held_out: Vec<HeldOut>,
+    held_out: Vec<HeldOutScore>,
 }
 
 impl PartialPooling {
@@ -39,11 +40,11 @@ impl PartialPooling {
         &self,
         data: &TaskData,
         hierarchy: &HierarchicalModel,
-        seen: TargetFolds,
+        seen: FoldSelection,
     ) -> Result<f64> {
         let mut total = 0.0;
         for target in 0..hierarchy.targets.len() {
-            let folds: Vec<usize> = (0..TARGET_FOLDS)
+            let folds: Vec<usize> = (0..TARGET_FOLD_COUNT)
                 .filter(|&fold| seen.includes(fold))
                 .collect();
             let learnt = learn(data, hierarchy, target, &folds, seen)?;
@@ -62,14 +63,14 @@ impl PartialPooling {
         target: usize,
     ) -> Result<Option<Candidate>> {
         let folds = guard::comparable_folds(data, target).unwrap_or_default();
-        let Some(learnt) = learn(data, hierarchy, target, &folds, TargetFolds::All)? else {
+        let Some(learnt) = learn(data, hierarchy, target, &folds, FoldSelection::All)? else {
             return Ok(None);
         };
         let odds = |alike: f64| 1.0 + (ODDS - 1.0) * alike;
         let kind = PredictorKind::Shared;
         let d = data.feature_dim();
         if hierarchy.basis.network.is_some() {
-            let unplaced = |judged: HeldOut| HeldOut {
+            let unplaced = |judged: HeldOutScore| HeldOutScore {
                 coefficients: Vec::new(),
                 ..judged
             };
@@ -85,7 +86,7 @@ impl PartialPooling {
         let mut noises = vec![hierarchy.noise()];
         // Without folds to compare sets by, the first stands for all.
         for other in hierarchy.others.iter().filter(|_| !folds.is_empty()) {
-            if let Some(one) = learn(data, other, target, &folds, TargetFolds::All)? {
+            if let Some(one) = learn(data, other, target, &folds, FoldSelection::All)? {
                 ways.push(one.placed(&other.basis.columns, d));
                 noises.push(other.noise());
             }
@@ -148,7 +149,7 @@ impl PartialPooling {
         for &fold in folds {
             let unseen = rows(&|at| at == fold)?;
             let known = group_ridge::fit(&rows(&|at| at != fold)?, 0, &basis.groups)?;
-            let judged = HeldOut::judge_widths(fold, &known, &unseen, weight)?;
+            let judged = HeldOutScore::judge_widths(fold, &known, &unseen, weight)?;
             for (way, judged) in ways.iter_mut().zip(judged) {
                 way.held_out.push(judged);
             }
@@ -207,7 +208,7 @@ fn learn(
     hierarchy: &HierarchicalModel,
     target: usize,
     folds: &[usize],
-    seen: TargetFolds,
+    seen: FoldSelection,
 ) -> Result<Option<Learnt>> {
     let Some(prior) = hierarchy.prior(target) else {
         return Ok(None);
@@ -232,7 +233,7 @@ fn learn(
             hierarchy.target_statistics(data, target, |at| at != fold && seen.includes(at))?;
         let updated = prior.updated(&rest, 0, weights)?;
         for (ways, updated) in ways.chunks_mut(VARIANCE_FACTORS.len()).zip(updated) {
-            let judged = HeldOut::judge_widths(fold, &updated.posterior, &unseen, counted)?;
+            let judged = HeldOutScore::judge_widths(fold, &updated.posterior, &unseen, counted)?;
             for (way, judged) in ways.iter_mut().zip(judged) {
                 way.held_out.push(judged);
             }
@@ -255,7 +256,7 @@ fn blend<'a>(
     probabilities: &[f64],
     folds: impl Fn(usize) -> &'a Statistics,
 ) -> Result<Learnt> {
-    let judged: Vec<&[HeldOut]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
+    let judged: Vec<&[HeldOutScore]> = ways.iter().map(|way| way.held_out.as_slice()).collect();
     let Blend { shares, held_out } = Blend::of(probabilities, &judged, folds)?;
     let shared = || shares.iter().copied().zip(ways);
     let posteriors = by_posterior(shared());
@@ -290,7 +291,7 @@ fn by_posterior<'a>(ways: impl Iterator<Item = (f64, &'a Learnt)>) -> Vec<(f64, 
 }
 
 /// The same with coefficients on all features.
-fn placed(judged: &HeldOut, columns: &[usize], d: usize) -> HeldOut {
+fn placed(judged: &HeldOutScore, columns: &[usize], d: usize) -> HeldOutScore {
     let place = |values: &Vec<f64>| {
         let mut all = vec![0.0; d];
         for (&column, &value) in columns.iter().zip(values) {
@@ -298,7 +299,7 @@ fn placed(judged: &HeldOut, columns: &[usize], d: usize) -> HeldOut {
         }
         all
     };
-    HeldOut {
+    HeldOutScore {
         coefficients: judged.coefficients.iter().map(place).collect(),
         ..judged.clone()
     }
