@@ -106,7 +106,7 @@ pub fn target_loss(learnt: &[f64], truth: &[f64], second_moment: MatRef<'_, f64>
 
 /// How many source tasks a study has used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SampledTaskCount {
+pub struct SampledTaskSummary {
     /// Distinct source tasks.
     pub tasks: usize,
     /// Those holding at least 1 % of the source samples so far.
@@ -116,10 +116,10 @@ pub struct SampledTaskCount {
 
 /// Counts the source tasks of a study.
 #[must_use]
-pub fn count_sampled_tasks(data: &TaskData) -> SampledTaskCount {
+pub fn count_sampled_tasks(data: &TaskData) -> SampledTaskSummary {
     let rows = data.rows_by_task();
     let enough = ONE_PERCENT * data.source_rows() as f64;
-    SampledTaskCount {
+    SampledTaskSummary {
         tasks: rows.len(),
         above_one_percent: rows.iter().filter(|(_, n)| *n as f64 >= enough).count(),
     }

@@ -22,13 +22,13 @@ pub struct Target {
     pub weight: f64,
     /// What is known of its parameters.
     #[serde(flatten)]
-    pub kind: TargetKind,
+    pub kind: TargetParameters,
 }
 
 /// What is known of a target's parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum TargetKind {
+pub enum TargetParameters {
     /// Nothing: it gets a task feature of its own, learnt from its samples alone.
     Unknown,
     /// Its parameters `w`.
@@ -74,10 +74,10 @@ impl TryFrom<Raw> for Target {
 
     fn try_from(raw: Raw) -> Result<Self> {
         let kind = match (raw.kind, raw.task, raw.moment) {
-            (RawKind::Unknown, None, None) => TargetKind::Unknown,
-            (RawKind::Known, Some(task), None) => TargetKind::Known { task },
+            (RawKind::Unknown, None, None) => TargetParameters::Unknown,
+            (RawKind::Known, Some(task), None) => TargetParameters::Known { task },
             (RawKind::SecondMoment, None, Some(second_moment)) => {
-                TargetKind::Distribution { second_moment }
+                TargetParameters::Distribution { second_moment }
             }
             _ => {
                 return Err(Error::setting(
@@ -101,7 +101,7 @@ impl Target {
         Self {
             name: name.to_owned(),
             weight: 1.0,
-            kind: TargetKind::Unknown,
+            kind: TargetParameters::Unknown,
         }
     }
 
@@ -111,7 +111,7 @@ impl Target {
         Self {
             name: name.to_owned(),
             weight: 1.0,
-            kind: TargetKind::Known { task },
+            kind: TargetParameters::Known { task },
         }
     }
 
@@ -121,7 +121,7 @@ impl Target {
         Self {
             name: name.to_owned(),
             weight: 1.0,
-            kind: TargetKind::Distribution { second_moment },
+            kind: TargetParameters::Distribution { second_moment },
         }
     }
 
@@ -135,18 +135,18 @@ impl Target {
     /// Whether it has a task feature of its own.
     #[must_use]
     pub fn has_own_task_feature(&self) -> bool {
-        matches!(self.kind, TargetKind::Unknown)
+        matches!(self.kind, TargetParameters::Unknown)
     }
 
     /// Whether its parameters are known.
     pub fn is_known(&self) -> bool {
-        matches!(self.kind, TargetKind::Known { .. })
+        matches!(self.kind, TargetParameters::Known { .. })
     }
 
     /// Whether it can have samples: a distribution has none.
     #[must_use]
     pub fn can_have_samples(&self) -> bool {
-        !matches!(self.kind, TargetKind::Distribution { .. })
+        !matches!(self.kind, TargetParameters::Distribution { .. })
     }
 
     /// Checks the target against the number of parameters and of features of a task.
@@ -159,12 +159,12 @@ impl Target {
             ));
         }
         match &self.kind {
-            TargetKind::Unknown => Ok(()),
-            TargetKind::Known { task } => {
+            TargetParameters::Unknown => Ok(()),
+            TargetParameters::Known { task } => {
                 Error::check_length(&format!("target `{name}`"), parameters, task.len())?;
                 Error::check_finite(task, |i| format!("target `{name}`, parameter {i}"))
             }
-            TargetKind::Distribution {
+            TargetParameters::Distribution {
                 second_moment: moment,
             } => {
                 Error::check_length(

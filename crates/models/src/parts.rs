@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 use taskscout::features::{FeatureMap, Features as _};
-use taskscout::model::{AnyRepresentation, Representation as _, TaskMap};
+use taskscout::model::{AnyRepresentation, Representation as _, TaskEmbeddingMap};
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::train::Predictor;
 
@@ -113,7 +113,7 @@ pub struct Tasks {
     /// `ψ_W`.
     pub features: FeatureMap,
     /// `B`, in the coordinates of the shared representation.
-    pub map: TaskMap,
+    pub map: TaskEmbeddingMap,
     /// The target's own task features, targets' own task features included.
     pub target: Vec<f64>,
     /// Where source tasks lie.

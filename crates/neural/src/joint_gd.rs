@@ -5,11 +5,11 @@ use rand::RngExt as _;
 use serde::{Deserialize, Serialize};
 use taskscout::data::{TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{
-    AnyRepresentation, FitReport, Model, Representation as _, TaskMap, WarmStart,
+    AnyRepresentation, FitReport, Model, Representation as _, TaskEmbeddingMap, WarmStart,
 };
 use taskscout::rng::{Purpose, derive};
 use taskscout::train::{
-    Candidate, LeaveFoldOutRepresentation, PredictorKind, TrainContext, TrainResult, Trainer,
+    Candidate, PredictorKind, RepresentationWithoutFold, TrainContext, TrainOutput, Trainer,
     TrainerNeeds, candidates,
 };
 use taskscout::{Error, Result};
@@ -144,7 +144,7 @@ impl JointGd {
         };
         let start = WarmStart {
             representation: phi.clone(),
-            map: Some(TaskMap::new(map.clone(), p)),
+            map: Some(TaskEmbeddingMap::new(map.clone(), p)),
         };
         let linear = match phi {
             AnyRepresentation::Mlp(mlp) if self.is_linear() => {
@@ -168,7 +168,7 @@ impl JointGd {
 }
 
 impl Trainer for JointGd {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let model = self.fit_once(data, context)?;
         if !context.wants_candidates() {
             return Ok(model.into());
@@ -176,7 +176,7 @@ impl Trainer for JointGd {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let folds = self.folds(data, context, model.dim())?;
         let mut fitted =
-            TrainResult::with_heads_and_target_networks(data, context, (model, folds), &alone)?;
+            TrainOutput::with_heads_and_target_networks(data, context, (model, folds), &alone)?;
         if self.descent.head == TargetHead::Descended {
             for (&target, candidates) in
                 context.candidate_targets.iter().zip(&mut fitted.candidates)
@@ -201,7 +201,7 @@ impl Trainer for JointGd {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_candidates_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_with_network(data, context, target, &alone)
     }
 }
 
@@ -244,7 +244,7 @@ impl JointGd {
         data: &TaskData,
         context: &TrainContext,
         k: usize,
-    ) -> Result<Vec<LeaveFoldOutRepresentation>> {
+    ) -> Result<Vec<RepresentationWithoutFold>> {
         let smallest = |fold: usize| {
             data.targets()
                 .iter()
@@ -260,7 +260,7 @@ impl JointGd {
                 warm_start: None,
                 ..context.without_fold(fold)
             };
-            folds.push(LeaveFoldOutRepresentation {
+            folds.push(RepresentationWithoutFold {
                 fold,
                 representation: self.fit_once(data, &without)?.representation,
             });

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 use taskscout::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{AnyRepresentation, Model, Representation as _, WarmStart};
 use taskscout::rng::{Purpose, derive};
-use taskscout::train::candidates::{self, FitTargetOnlyRepresentation};
+use taskscout::train::candidates::{self, TargetOnlyRepresentationFitter};
 use taskscout::train::{
-    Candidate, JointRidge, LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer,
+    Candidate, JointRidge, RepresentationWithoutFold, TrainContext, TrainOutput, Trainer,
     TrainerNeeds,
 };
 use taskscout::{Error, Result};
@@ -356,7 +356,7 @@ impl<A: Architecture> Neural<A> {
 }
 
 impl<A: Architecture> Trainer for Neural<A> {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         self.fit_beside(data, context, &alone)
     }
@@ -372,7 +372,7 @@ impl<A: Architecture> Trainer for Neural<A> {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_candidates_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_with_network(data, context, target, &alone)
     }
 }
 
@@ -382,8 +382,8 @@ impl<A: Architecture> Neural<A> {
         &self,
         data: &TaskData,
         context: &TrainContext,
-        alone: FitTargetOnlyRepresentation<'_>,
-    ) -> Result<TrainResult> {
+        alone: TargetOnlyRepresentationFitter<'_>,
+    ) -> Result<TrainOutput> {
         let sources = self.sources(data, context)?;
         let model = self.fit_from(data, context, &sources)?;
         if !context.wants_candidates() {
@@ -400,13 +400,13 @@ impl<A: Architecture> Neural<A> {
             } else {
                 self.finish(data, &without, &sources)?
             };
-            Ok(LeaveFoldOutRepresentation {
+            Ok(RepresentationWithoutFold {
                 fold,
                 representation: self.on_top(data, &without, &phi)?.representation,
             })
         };
         let folds = (0..TARGET_FOLD_COUNT).map(fold).collect::<Result<_>>()?;
-        TrainResult::with_heads_and_target_networks(data, context, (model, folds), alone)
+        TrainOutput::with_heads_and_target_networks(data, context, (model, folds), alone)
     }
 
     /// A representation learnt from the rows of one target alone.

@@ -2,7 +2,7 @@
 
 use taskscout::data::{FoldSelection, TaskData};
 use taskscout::model::{Activation, AnyRepresentation};
-use taskscout::train::{Candidate, TrainContext, TrainResult, Trainer, TrainerNeeds, candidates};
+use taskscout::train::{Candidate, TrainContext, TrainOutput, Trainer, TrainerNeeds, candidates};
 use taskscout::{Error, Result};
 
 use crate::dataset::Dataset;
@@ -87,7 +87,7 @@ impl NeuralAuto {
 }
 
 impl Trainer for NeuralAuto {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let (oracle, note) = self.oracle(data, context)?;
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
         let mut fitted = oracle.fit_beside(data, context, &alone)?;
@@ -106,7 +106,7 @@ impl Trainer for NeuralAuto {
         target: usize,
     ) -> Result<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_candidates_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_with_network(data, context, target, &alone)
     }
 }
 

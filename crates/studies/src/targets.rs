@@ -1,7 +1,7 @@
 //! Where targets lie among the tasks, as far as that is known.
 
 use serde::Serialize;
-use taskscout::target::TargetKind;
+use taskscout::target::TargetParameters;
 
 use crate::stored::StoredStudy;
 
@@ -28,7 +28,7 @@ impl StoredStudy {
         let place = |(index, target): (usize, &taskscout::target::Target)| {
             let found = identified.get(index).and_then(Option::as_ref);
             let given = match &target.kind {
-                TargetKind::Known { task } => Some(task.clone()),
+                TargetParameters::Known { task } => Some(task.clone()),
                 _ => None,
             };
             TargetPlace {

@@ -13,7 +13,7 @@ struct House {
 }
 
 impl Trainer for House {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let rows = data.source_rows() as f64;
         let lambda = Some(self.penalty * rows.max(1.0) / 1000.0);
         JointRidge {

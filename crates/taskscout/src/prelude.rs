@@ -7,7 +7,7 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
-pub use crate::data::{Batch, Samples, Stage, Statistics, TaskData};
+pub use crate::data::{RowsOrStatistics, Samples, Stage, Statistics, TaskData};
 pub use crate::design::{Campaign, Candidates, Criterion, Need, Problem};
 pub use crate::driver::{Observer, run};
 pub use crate::error::{Error, Result};
@@ -29,6 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    AveragedPredictor, Candidate, JointRidge, MllamOrErm, PartialPooling, Predictor, PredictorKind,
-    TrainContext, TrainResult, Trainer, TrainerNeeds,
+    AveragedPredictor, Candidate, JointRidge, PaperTrainer, PartialPooling, Predictor,
+    PredictorKind, TrainContext, TrainOutput, Trainer, TrainerNeeds,
 };

@@ -117,7 +117,7 @@ fn usual() -> f64 {
 }
 
 impl Trainer for House {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let lambda = Some(self.penalty);
         JointRidge {
             lambda,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use taskscout::design::Criterion;
 use taskscout::strategy::{Exploit, Explore, Given, Saving, Serve, Split, StrategyKind};
-use taskscout::train::Mllam;
+use taskscout::train::AlternatingMinimization;
 use taskscout_neural::{DescentChanges, MlpShape, NeuralSettings};
 
 use crate::names::{OracleChoice, OracleName};
@@ -37,7 +37,7 @@ pub(crate) struct LearnerConfig {
     pub(crate) tolerance: Option<f64>,
     /// The settings of the oracle `mllam`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) mllam: Option<Mllam>,
+    pub(crate) mllam: Option<AlternatingMinimization>,
     /// Pick tasks with a model of warm-up and exploration data only.
     pub(crate) stable_model: bool,
     /// What exploration designs minimise.
@@ -93,7 +93,7 @@ pub(crate) struct OracleSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     tolerance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mllam: Option<Mllam>,
+    mllam: Option<AlternatingMinimization>,
 }
 
 /// Tasks of the list that stands for a continuous space, if nobody says otherwise.

@@ -2,12 +2,14 @@
 //!
 //! More rows of the target narrow its posterior: with covariance `C` of its coefficients, mean square `G` of its features and noise `σ²`, `m` more
 //! rows leave the variance `Σ λ / (1 + m λ / σ²)` over the eigenvalues `λ` of `C^½ G C^½`. A recording of another condition narrows
-//! what the recordings share instead: the ratio of [`expected_target_variance`] with it and without it. The plan takes, one after the
+//! what the recordings share instead: the ratio of [`expected_target_prediction_variance`] with it and without it. The plan takes, one after the
 //! other, the condition that nobody has recorded and that leaves least.
 
 use faer::{Mat, Side};
 use taskscout::features::Features as _;
-use taskscout::train::partial_pooling::{CappedSourceTask, expected_target_variance};
+use taskscout::train::partial_pooling::{
+    SourceTaskWithRowLimit, expected_target_prediction_variance,
+};
 use taskscout_io::tables::short;
 use taskscout_logs::{Facts, Known, Parameter};
 
@@ -150,16 +152,16 @@ fn usual_rows(prepared: &Prepared) -> usize {
 fn variance_left(
     prepared: &Prepared,
     fits: &[OutputFit],
-    more: &[CappedSourceTask],
+    more: &[SourceTaskWithRowLimit],
 ) -> Result<f64> {
     let target = (0, prepared.task_features[prepared.target].as_slice());
     let own_rows = prepared.learning_rows().len();
     let known = source_tasks(prepared);
-    let all: Vec<CappedSourceTask> = known.iter().chain(more).cloned().collect();
+    let all: Vec<SourceTaskWithRowLimit> = known.iter().chain(more).cloned().collect();
     let (mut logs, mut count) = (0.0, 0.0);
     for hierarchy in fits.iter().filter_map(OutputFit::hierarchy) {
-        let before = expected_target_variance(hierarchy, target, &known, own_rows)?;
-        let after = expected_target_variance(hierarchy, target, &all, own_rows)?;
+        let before = expected_target_prediction_variance(hierarchy, target, &known, own_rows)?;
+        let after = expected_target_prediction_variance(hierarchy, target, &all, own_rows)?;
         if let (Some(before), Some(after)) = (before, after) {
             logs += (after / before).ln();
             count += 1.0;
@@ -173,13 +175,13 @@ fn variance_left(
 }
 
 /// A recording of a condition as a source task.
-fn task(prepared: &Prepared, condition: &Facts, rows: usize) -> CappedSourceTask {
+fn task(prepared: &Prepared, condition: &Facts, rows: usize) -> SourceTaskWithRowLimit {
     let values: Vec<Option<f64>> = prepared
         .terms
         .parameters()
         .map(|name| condition.value(name))
         .collect();
-    CappedSourceTask {
+    SourceTaskWithRowLimit {
         features: prepared.terms.features(condition, &values),
         rows,
         capacity: 0,
@@ -227,7 +229,7 @@ fn plan(
     (mut conditions, rows): (Vec<Facts>, usize),
     planned: usize,
 ) -> Result<Vec<PlannedRecording>> {
-    let (mut out, mut taken): (Vec<PlannedRecording>, Vec<CappedSourceTask>) =
+    let (mut out, mut taken): (Vec<PlannedRecording>, Vec<SourceTaskWithRowLimit>) =
         (Vec::new(), Vec::new());
     let mut before = 1.0;
     while out.len() < planned && !conditions.is_empty() {

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use taskscout::features::Features as _;
 use taskscout::rng::{Purpose, Rng, derive, normal};
 use taskscout::train::partial_pooling::{
-    CappedSourceTask, HierarchicalModel, TaskPosterior, expected_target_variance,
+    HierarchicalModel, SourceFunctionPosterior, SourceTaskWithRowLimit,
+    expected_target_prediction_variance,
 };
 use taskscout_io::tables::short;
 use taskscout_logs::Facts;
@@ -63,8 +64,8 @@ pub(super) fn recordings(prepared: &Prepared, fits: &[OutputFit]) -> Result<Vec<
 }
 
 /// What the design of rows needs of all source recordings.
-pub(super) fn source_tasks(prepared: &Prepared) -> Vec<CappedSourceTask> {
-    let task = |&source: &usize| CappedSourceTask {
+pub(super) fn source_tasks(prepared: &Prepared) -> Vec<SourceTaskWithRowLimit> {
+    let task = |&source: &usize| SourceTaskWithRowLimit {
         features: prepared.task_features[source].clone(),
         rows: prepared.logs.recordings[source].rows(),
         capacity: 0,
@@ -79,13 +80,14 @@ fn added(prepared: &Prepared, fit: &OutputFit) -> Result<Vec<f64>> {
     let Some(hierarchy) = fit.hierarchy() else {
         return Ok(vec![0.0; all.len()]);
     };
-    let Some(with) = expected_target_variance(hierarchy, target, &all, 0)? else {
+    let Some(with) = expected_target_prediction_variance(hierarchy, target, &all, 0)? else {
         return Ok(vec![0.0; all.len()]);
     };
     let without = |slot: usize| {
         let mut others = all.clone();
         others[slot].rows = 0;
-        let without = expected_target_variance(hierarchy, target, &others, 0)?.unwrap_or(with);
+        let without =
+            expected_target_prediction_variance(hierarchy, target, &others, 0)?.unwrap_or(with);
         Ok((1.0 - with / without).max(0.0))
     };
     (0..all.len()).map(without).collect()
@@ -115,7 +117,7 @@ fn similarities(prepared: &Prepared, fit: &OutputFit) -> Result<Vec<Option<Simil
             )
         })
         .collect();
-    let of = |task: TaskPosterior| {
+    let of = |task: SourceFunctionPosterior| {
         let Some(&(slot, source)) = slots.get(task.task.id.as_str()) else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use taskscout::features::{FeatureMap, Features as _};
 use taskscout::registry::Registry;
 use taskscout::space::{Space, TaskSpace as _};
 use taskscout::study::{Needs, Oracle, Study};
-use taskscout::target::TargetKind;
+use taskscout::target::TargetParameters;
 use taskscout_io::files;
 use taskscout_io::tables::Table;
 
@@ -124,7 +124,7 @@ impl Source {
             source.lens.row_name = "learnt direction".into();
             let targets = study.config().targets.iter();
             let embedded = targets
-                .filter(|target| !matches!(target.kind, TargetKind::Distribution { .. }))
+                .filter(|target| !matches!(target.kind, TargetParameters::Distribution { .. }))
                 .map(|target| target.name.clone());
             source.learnt = Some(Learnt {
                 needs: (*needs).clone(),

@@ -17,18 +17,18 @@
 //! # Ok::<(), taskscout::Error>(())
 //! ```
 
-mod batch;
 mod representation;
 mod rows;
+mod rows_or_statistics;
 mod samples;
 mod stage;
 mod statistics;
 mod task_data;
 
-pub use batch::Batch;
 pub use representation::Representation;
 pub(crate) use representation::{row_major, statistics_of_rows};
 pub use rows::Rows;
+pub use rows_or_statistics::RowsOrStatistics;
 pub use samples::Samples;
 pub use stage::Stage;
 pub use statistics::Statistics;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use faer::Mat;
 
-use super::FurtherRows;
+use super::PlannedRows;
 use super::information::NO_INPUT;
 use super::seen::Seen;
 use crate::data::{FoldSelection, Statistics, TaskData};
@@ -105,7 +105,7 @@ impl Expected {
     }
 
     /// How many times as many rows of a target there would be with some more, of those that look like its own.
-    pub(super) fn growth(&self, target: usize, further: &FurtherRows) -> f64 {
+    pub(super) fn growth(&self, target: usize, further: &PlannedRows) -> f64 {
         let own = self.targets.get(target).map_or(0, Statistics::count) as f64;
         let more = further.targets.iter().filter(|(one, _)| *one == target);
         let more: usize = more.map(|(_, n)| n).sum();
@@ -122,7 +122,7 @@ impl Expected {
     pub(super) fn rows(
         &self,
         seen: &Seen,
-        further: &FurtherRows,
+        further: &PlannedRows,
     ) -> Result<Vec<(Statistics, Vec<f64>)>> {
         let statistics = |like: Option<&Statistics>, n: usize| {
             Statistics::of_gram(self.dim, self.outputs, n, self.gram(like, n as f64))

@@ -12,7 +12,7 @@
 //! No label is needed for it, so it is known beforehand and holds for rows to come, too.
 
 use super::ForecastTarget;
-use super::FurtherRows;
+use super::PlannedRows;
 use super::expected::Expected;
 use super::information::Information;
 use super::seen::Seen;
@@ -25,7 +25,7 @@ pub(super) fn ratio(
     expected: &Expected,
     information: &Information,
     target: &ForecastTarget,
-    further: &FurtherRows,
+    further: &PlannedRows,
 ) -> Result<f64> {
     let Some(entry) = seen.data().targets().get(target.index) else {
         return Ok(1.0);

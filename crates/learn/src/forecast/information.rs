@@ -6,7 +6,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 
 use super::seen::Seen;
-use super::{MAX_UNKNOWNS, add_outer};
+use super::{MAX_FORECAST_UNKNOWNS, add_outer};
 use crate::data::{FoldSelection, Statistics};
 use crate::error::Result;
 use crate::linalg::{self, packed};
@@ -76,7 +76,7 @@ impl Information {
         let projected = problem.project(seen.representation.as_ref());
         let (heads, _) = problem.map_equations(&projected, seen.k());
         let unknowns = problem.feature_dim * seen.k() + seen.outputs() * heads.nrows();
-        let whole = seen.learns_representation && unknowns <= MAX_UNKNOWNS;
+        let whole = seen.learns_representation && unknowns <= MAX_FORECAST_UNKNOWNS;
         Ok(Self {
             both: whole.then(|| both_factors(seen, problem, &heads)),
             rows,

@@ -12,7 +12,7 @@
 //! `S_t` of the target's inputs. For isotropic inputs and a target with a task feature of its own this is the risk law
 //! `σ²(d_X − k)·tr((Σ n_w c_w c_wᵀ + n_t c_t c_tᵀ)⁻¹A) + σ²k/n_t` ([`excess_risk`](crate::theory::excess_risk)); it
 //! also holds for inputs that differ from task to task, for targets with known parameters and for distributions of
-//! targets. Where `F` would have more than [`MAX_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
+//! targets. Where `F` would have more than [`MAX_FORECAST_UNKNOWNS`] rows, the Gram matrices of all tasks are taken as alike,
 //! which leaves `k × k` and `d × d` matrices.
 //!
 //! The interval is that of the loss that will come, not of its expectation. Each draw takes embeddings `B` from their
@@ -48,15 +48,15 @@ use crate::task::TaskId;
 use crate::theory::Quantities;
 
 /// Unknowns of both factors together up to which the information is taken as it is.
-pub const MAX_UNKNOWNS: usize = 4000;
+pub const MAX_FORECAST_UNKNOWNS: usize = 4000;
 /// Draws that an interval needs at least.
-pub const MIN_DRAWS: usize = 20;
+pub const MIN_POSTERIOR_DRAWS: usize = 20;
 /// What counts as a direction of the target: an eigenvalue so many times what noise alone makes.
 const REAL_DIRECTION: f64 = 3.0;
 
 /// Rows that would come.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct FurtherRows {
+pub struct PlannedRows {
     /// Of source tasks: the task, its features `ψ_W(w)` with targets' own task features, and how many.
     pub sources: Vec<(TaskId, Vec<f64>, usize)>,
     /// Of targets: which, and how many.
@@ -89,7 +89,7 @@ impl ForecastTarget {
 
 /// The paper's quantities as far as data tell them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TheoryEstimates {
+pub struct TheoryQuantityEstimates {
     /// Directions of the representation.
     pub k: usize,
     /// `k*`: directions that the targets need, beyond what noise alone would make.
@@ -108,7 +108,7 @@ pub struct TheoryEstimates {
 /// Predicts losses from what a study has.
 ///
 /// ```
-/// use taskscout::forecast::{ForecastTarget, Forecaster, FurtherRows};
+/// use taskscout::forecast::{ForecastTarget, Forecaster, PlannedRows};
 /// use taskscout::prelude::*;
 ///
 /// // Six tasks on a line, y = (1 + w) (x₀ − x₁) + noise, and a target of which there are 40 rows.
@@ -130,8 +130,8 @@ pub struct TheoryEstimates {
 ///
 /// let targets = vec![ForecastTarget::task(target, &[0.0, 0.0, 1.0], 1.0)];
 /// let forecaster = Forecaster::new(&data, &model, targets, 200, 0)?;
-/// let now = forecaster.losses(&FurtherRows::default())?[0];
-/// let more = FurtherRows { targets: vec![(target, 400)], ..FurtherRows::default() };
+/// let now = forecaster.losses(&PlannedRows::default())?[0];
+/// let more = PlannedRows { targets: vec![(target, 400)], ..PlannedRows::default() };
 /// let then = forecaster.losses(&more)?[0];
 /// assert!(then.mean < now.mean && now.low < now.high);
 /// # Ok::<(), taskscout::Error>(())
@@ -159,10 +159,10 @@ impl Forecaster {
         draws: usize,
         seed: u64,
     ) -> Result<Self> {
-        if draws < MIN_DRAWS {
+        if draws < MIN_POSTERIOR_DRAWS {
             return Err(Error::setting(
                 "draws",
-                format!("is {draws}: an interval needs at least {MIN_DRAWS}"),
+                format!("is {draws}: an interval needs at least {MIN_POSTERIOR_DRAWS}"),
             ));
         }
         if data.source_rows() == 0 {
@@ -199,7 +199,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// Rows of tasks or targets that do not fit, or a breakdown of the numerics.
-    pub fn losses(&self, further: &FurtherRows) -> Result<Vec<Interval>> {
+    pub fn losses(&self, further: &PlannedRows) -> Result<Vec<Interval>> {
         let draws = self.loss_draws(further)?;
         Ok(draws.iter().map(|one| Interval::of(one)).collect())
     }
@@ -210,7 +210,7 @@ impl Forecaster {
     /// As [`Forecaster::losses`].
     pub fn overall_and_target_losses(
         &self,
-        further: &FurtherRows,
+        further: &PlannedRows,
     ) -> Result<(Interval, Vec<Interval>)> {
         let draws = self.loss_draws(further)?;
         let total = |draw: usize| {
@@ -223,7 +223,7 @@ impl Forecaster {
     }
 
     /// The draws of each target's loss.
-    fn loss_draws(&self, further: &FurtherRows) -> Result<Vec<Vec<f64>>> {
+    fn loss_draws(&self, further: &PlannedRows) -> Result<Vec<Vec<f64>>> {
         let added = self.expected.rows(&self.seen, further)?;
         let information = self.now.with(&self.seen, &added)?;
         let laws = self.draws.laws(&self.seen, &information, &self.targets)?;
@@ -246,7 +246,7 @@ impl Forecaster {
     ///
     /// # Errors
     /// Tasks with another number of features, or targets that no combination of them makes.
-    pub fn quantities(&self, tasks: &Mat<f64>) -> Result<TheoryEstimates> {
+    pub fn quantities(&self, tasks: &Mat<f64>) -> Result<TheoryQuantityEstimates> {
         let floor = REAL_DIRECTION * self.draws.noise_in_need(&self.seen, &self.targets)?;
         let mut found: [Vec<f64>; 4] = Default::default();
         for map in self.draws.maps() {
@@ -261,7 +261,7 @@ impl Forecaster {
                 .for_each(|(all, value)| all.push(value));
         }
         let [k_star, condition, longest, l1] = found.map(|values| Interval::of(&values));
-        Ok(TheoryEstimates {
+        Ok(TheoryQuantityEstimates {
             k: self.seen.k(),
             k_star,
             condition_number: condition,

@@ -13,7 +13,7 @@
 
 use faer::{Mat, MatRef, Scale};
 
-use super::MAX_UNKNOWNS;
+use super::MAX_FORECAST_UNKNOWNS;
 use super::information::{add_ridge, trace};
 use super::seen::Seen;
 use crate::data::{Rows, TaskData};
@@ -49,7 +49,7 @@ impl Tangents {
             return Ok(None);
         };
         let (weights, before_last) = network.weight_counts();
-        if seen.k() * (weights + 1) > MAX_UNKNOWNS {
+        if seen.k() * (weights + 1) > MAX_FORECAST_UNKNOWNS {
             return Ok(None);
         }
         let inputs = sample(data);

@@ -68,7 +68,7 @@ impl Evidence {
 
 /// The posterior of a task's coefficients, given the rows of all related tasks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CoefficientPosterior {
+pub struct TaskCoefficientPosterior {
     /// The mean of the coefficients.
     pub mean: Vec<f64>,
     /// Their covariance.
@@ -92,7 +92,7 @@ pub(crate) struct Component {
     /// The noise variance, as tasks have it in the geometric mean.
     pub(crate) noise: f64,
     /// What is known of each task.
-    pub(crate) tasks: Vec<CoefficientPosterior>,
+    pub(crate) tasks: Vec<TaskCoefficientPosterior>,
     /// Mean square of each feature over all rows.
     pub(crate) sizes: Vec<f64>,
 }
@@ -111,8 +111,8 @@ impl Component {
 
     /// What is known of a task with such features before any of its rows: what its related tasks have
     /// in common.
-    pub(crate) fn common(&self, shared: &[f64]) -> CoefficientPosterior {
-        CoefficientPosterior {
+    pub(crate) fn common(&self, shared: &[f64]) -> TaskCoefficientPosterior {
+        TaskCoefficientPosterior {
             mean: linalg::apply(self.means.as_ref(), shared),
             covariance: spread(self.covariance.as_ref(), shared, self.groups.len()),
         }

@@ -4,9 +4,9 @@ mod component;
 mod model;
 mod prior;
 
-pub use component::CoefficientPosterior;
+pub use component::TaskCoefficientPosterior;
 pub(crate) use model::{Families, FunctionBasis, TaskClusters};
-pub use model::{HierarchicalModel, TaskPosterior};
+pub use model::{HierarchicalModel, SourceFunctionPosterior};
 pub use prior::TargetPrior;
 
 /// Mean square of labels below which there is nothing to learn.

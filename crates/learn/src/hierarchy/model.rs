@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::component::{CoefficientPosterior, Component, Evidence};
+use super::component::{Component, Evidence, TaskCoefficientPosterior};
 use super::prior::TargetPrior;
 use crate::data::{Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
@@ -53,13 +53,13 @@ pub(crate) enum Families {
 
 /// A source task of a hierarchical model, with the posterior of its function.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskPosterior {
+pub struct SourceFunctionPosterior {
     /// The task.
     pub task: Task,
     /// Its rows.
     pub rows: usize,
     /// What is known of its function, on the basis of the hierarchical model.
-    pub posterior: CoefficientPosterior,
+    pub posterior: TaskCoefficientPosterior,
 }
 
 /// Tasks with what they share.
@@ -303,10 +303,10 @@ impl HierarchicalModel {
     }
 
     /// The source tasks, family by family.
-    pub fn task_posteriors(&self) -> impl Iterator<Item = TaskPosterior> + '_ {
+    pub fn task_posteriors(&self) -> impl Iterator<Item = SourceFunctionPosterior> + '_ {
         self.families.iter().flat_map(|family| {
             let known = family.members.iter().zip(&family.component.tasks);
-            known.map(|((task, rows), posterior)| TaskPosterior {
+            known.map(|((task, rows), posterior)| SourceFunctionPosterior {
                 task: task.clone(),
                 rows: *rows,
                 posterior: posterior.clone(),

@@ -13,7 +13,7 @@ mod tests;
 use faer::Mat;
 
 use self::explanation::{Departure, ExplainedRows, Explanation, SCALE_TAILS, SPREADS, log_tail};
-use super::component::{CoefficientPosterior, Component};
+use super::component::{Component, TaskCoefficientPosterior};
 use crate::data::Statistics;
 use crate::error::Result;
 use crate::regression::{GramRoot, LinearPosterior};
@@ -42,7 +42,7 @@ const NOISE_ROWS: f64 = 4.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TargetPrior {
     /// What the source tasks have in common.
-    pub(crate) common: CoefficientPosterior,
+    pub(crate) common: TaskCoefficientPosterior,
     /// Variances of what is a task's own, as among the source tasks.
     pub(crate) own: Vec<f64>,
     /// Variances of a free departure that changes labels by one in the mean square, all groups of features

@@ -12,7 +12,7 @@ use crate::linalg;
 use crate::regression::{BilinearProblem, Spectrum};
 
 /// Most unknowns of `M` that are solved for densely.
-const MAX_UNKNOWNS: usize = 1000;
+const MAX_FORECAST_UNKNOWNS: usize = 1000;
 
 /// Steps towards the penalty of each task feature.
 const PENALTY_STEPS: usize = 5;
@@ -32,7 +32,7 @@ impl TaskFamily {
     /// Whether a family of so many features and task features can be fitted: it has unknowns, and not too many.
     #[must_use]
     pub fn can_be_fitted(features: usize, task_features: usize) -> bool {
-        (1..=MAX_UNKNOWNS).contains(&features.saturating_mul(task_features))
+        (1..=MAX_FORECAST_UNKNOWNS).contains(&features.saturating_mul(task_features))
     }
 
     /// Fits the family to the source rows of some stages (all, if none are named), over the first
@@ -352,9 +352,11 @@ mod tests {
 
     #[test]
     fn a_family_needs_unknowns_and_labels_that_differ_from_zero() {
-        assert!(TaskFamily::can_be_fitted(1, 1) && TaskFamily::can_be_fitted(MAX_UNKNOWNS, 1));
         assert!(
-            !TaskFamily::can_be_fitted(MAX_UNKNOWNS, 2)
+            TaskFamily::can_be_fitted(1, 1) && TaskFamily::can_be_fitted(MAX_FORECAST_UNKNOWNS, 1)
+        );
+        assert!(
+            !TaskFamily::can_be_fitted(MAX_FORECAST_UNKNOWNS, 2)
                 && !TaskFamily::can_be_fitted(usize::MAX, 2)
         );
         assert!(!TaskFamily::can_be_fitted(0, P) && !TaskFamily::can_be_fitted(D, 0));

@@ -58,7 +58,7 @@ mod posterior;
 mod walkers;
 
 pub use family::TaskFamily;
-pub use misfit::{Misfit, MissingFeature};
+pub use misfit::{Misfit, SuspectedMissingFeature};
 use serde::{Deserialize, Serialize};
 
 use crate::data::Statistics;

@@ -12,13 +12,13 @@ pub use crate::representation::{
 
 /// The linear task map `B`: from task features to embeddings, one block of columns an output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TaskMap {
+pub struct TaskEmbeddingMap {
     #[serde(with = "linalg::serde_mat")]
     matrix: Mat<f64>,
     task_dim: usize,
 }
 
-impl TaskMap {
+impl TaskEmbeddingMap {
     /// Takes `B`, `k × (outputs · task_dim)`.
     #[must_use]
     pub fn new(matrix: Mat<f64>, task_dim: usize) -> Self {
@@ -72,7 +72,7 @@ pub struct WarmStart {
     pub representation: AnyRepresentation,
     /// `B`, where it is part of what is trained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<TaskMap>,
+    pub map: Option<TaskEmbeddingMap>,
 }
 
 /// How a fit went.
@@ -131,7 +131,7 @@ pub struct Model {
     /// `φ`.
     pub representation: AnyRepresentation,
     /// `B`, in the coordinates of `φ`.
-    pub map: TaskMap,
+    pub map: TaskEmbeddingMap,
     /// Singular values of `B_X B`, falling: how much each direction of the representation carries.
     pub spectrum: Vec<f64>,
     /// Noise variance `σ²`.
@@ -203,7 +203,7 @@ impl Model {
         });
         Ok(Self {
             representation: AnyRepresentation::Linear(Linear::from_basis(basis)),
-            map: TaskMap::new(rows, task_dim),
+            map: TaskEmbeddingMap::new(rows, task_dim),
             spectrum: right.s,
             noise,
             report,

@@ -6,7 +6,7 @@ use super::TrainContext;
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{AnyRepresentation, Model, ModelStructure, TaskMap};
+use crate::model::{AnyRepresentation, Model, ModelStructure, TaskEmbeddingMap};
 
 /// The Gram matrix over all rows that a fit saw, and how many there were.
 fn pooled_gram(data: &TaskData, context: &TrainContext) -> Result<(Mat<f64>, usize)> {
@@ -68,7 +68,7 @@ impl Model {
         let rows_of_map = Mat::from_fn(svd.s.len(), svd.v.nrows(), |i, j| svd.s[i] * svd.v[(j, i)]);
         Ok(Self {
             representation: phi.followed_by_matrix(matrix.as_ref())?,
-            map: TaskMap::new(rows_of_map, self.map.task_dim()),
+            map: TaskEmbeddingMap::new(rows_of_map, self.map.task_dim()),
             spectrum: svd.s,
             structure: match phi {
                 AnyRepresentation::Linear(_) => ModelStructure::Bilinear,

@@ -62,14 +62,14 @@ impl TrainContext {
 }
 
 /// The key of a cached fit: a target, the rows that were used, and how many it had in all.
-pub type TargetOnlyKey = (usize, FoldSelection, usize);
+pub type TargetOnlyCacheKey = (usize, FoldSelection, usize);
 
 /// A cache of what was learnt from targets' rows alone. These rows change less often than the rest, so a study keeps it from one fit
 /// to the next; clones share what they know.
 #[derive(Debug, Clone, Default)]
 pub struct TargetOnlyCache {
-    representations: Arc<Mutex<HashMap<TargetOnlyKey, Option<AnyRepresentation>>>>,
-    candidates: Arc<Mutex<HashMap<TargetOnlyKey, Candidate>>>,
+    representations: Arc<Mutex<HashMap<TargetOnlyCacheKey, Option<AnyRepresentation>>>>,
+    candidates: Arc<Mutex<HashMap<TargetOnlyCacheKey, Candidate>>>,
     solvers: KnownRows<(usize, FoldSelection), RidgeSolver>,
     roots: KnownRows<(usize, usize), Vec<GramRoot>>,
 }
@@ -81,7 +81,7 @@ impl TargetOnlyCache {
     /// Those of `learn`.
     pub fn representation(
         &self,
-        key: TargetOnlyKey,
+        key: TargetOnlyCacheKey,
         learn: impl FnOnce() -> Result<Option<AnyRepresentation>>,
     ) -> Result<Option<AnyRepresentation>> {
         known(&self.representations, key, learn)
@@ -93,7 +93,7 @@ impl TargetOnlyCache {
     /// Those of `learn`.
     pub fn candidate(
         &self,
-        key: TargetOnlyKey,
+        key: TargetOnlyCacheKey,
         learn: impl FnOnce() -> Result<Candidate>,
     ) -> Result<Candidate> {
         known(&self.candidates, key, learn)
@@ -124,8 +124,8 @@ impl TargetOnlyCache {
 }
 
 fn known<T: Clone>(
-    all: &Mutex<HashMap<TargetOnlyKey, T>>,
-    key: TargetOnlyKey,
+    all: &Mutex<HashMap<TargetOnlyCacheKey, T>>,
+    key: TargetOnlyCacheKey,
     learn: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,16 +161,16 @@ impl TrainerNeeds {
 
 /// What a trainer hands back.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainResult {
+pub struct TrainOutput {
     /// The model.
     pub model: Model,
     /// Its representation learnt anew without each fold of the targets' rows; empty where candidates do not need it.
-    pub folds: Vec<LeaveFoldOutRepresentation>,
+    pub folds: Vec<RepresentationWithoutFold>,
     /// Ways to predict each target of [`TrainContext::candidate_targets`], in that order.
     pub candidates: Vec<Vec<Candidate>>,
 }
 
-impl From<Model> for TrainResult {
+impl From<Model> for TrainOutput {
     /// A model without candidates.
     fn from(model: Model) -> Self {
         Self {
@@ -183,7 +183,7 @@ impl From<Model> for TrainResult {
 
 /// A representation fitted without one fold of the targets' rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LeaveFoldOutRepresentation {
+pub struct RepresentationWithoutFold {
     /// The fold that it has not seen.
     pub fold: usize,
     /// The representation.

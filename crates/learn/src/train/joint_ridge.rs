@@ -12,7 +12,7 @@ use faer::{Mat, MatRef};
 use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
-use super::{TrainContext, TrainResult, Trainer};
+use super::{TrainContext, TrainOutput, Trainer};
 use crate::data::{FoldSelection, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg::{self, Cholesky, inner};
@@ -55,7 +55,7 @@ impl Default for JointRidge {
 }
 
 impl Trainer for JointRidge {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         // The start knows the sources alone, so all folds may share it without a leak.
         let sources = sources(data, context)?;
         let model = self.fit_from(&sources, data, context)?;
@@ -63,7 +63,7 @@ impl Trainer for JointRidge {
             return Ok(model.into());
         }
         let folds = self.folds(&sources, data, context, model.dim())?;
-        TrainResult::with_heads(data, context, model, folds)
+        TrainOutput::with_heads(data, context, model, folds)
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::initial::FullRidge;
 use super::joint_ridge::{JointRidge, solve_representation};
-use super::{LeaveFoldOutRepresentation, TrainContext};
+use super::{RepresentationWithoutFold, TrainContext};
 use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::Result;
 use crate::linalg;
@@ -35,7 +35,7 @@ impl JointRidge {
         data: &TaskData,
         context: &TrainContext,
         k: usize,
-    ) -> Result<Vec<LeaveFoldOutRepresentation>> {
+    ) -> Result<Vec<RepresentationWithoutFold>> {
         let starts = (0..TARGET_FOLD_COUNT)
             .into_par_iter()
             .map(|fold| self.fold_start(sources, data, context, (fold, k)))
@@ -81,11 +81,11 @@ impl JointRidge {
 
 impl FoldStart<'_> {
     /// The representation after one step.
-    fn solve(&self, matrix: Mat<f64>, rhs: &Mat<f64>) -> Result<LeaveFoldOutRepresentation> {
+    fn solve(&self, matrix: Mat<f64>, rhs: &Mat<f64>) -> Result<RepresentationWithoutFold> {
         let step = solve_representation(self.problem.feature_dim, matrix, rhs, self.lambda)?;
         // A direction that rests on the fold left out has a column of zeros, but still a basis vector.
         let basis = linalg::svd(step.factor.as_ref(), "the representation")?.u;
-        Ok(LeaveFoldOutRepresentation {
+        Ok(RepresentationWithoutFold {
             fold: self.fold,
             representation: Linear::new(basis.as_ref())?.into(),
         })

@@ -3,39 +3,39 @@
 //! | trainer | what it does |
 //! |---|---|
 //! | [`JointRidge`] | regularised joint least squares over both factors, on statistics alone |
-//! | [`Mllam`] | alternating minimisation with a head for every task |
-//! | [`LastStageErm`] | joint least squares over the last two stages, then the target's head |
-//! | [`MllamOrErm`] | the paper's: [`Mllam`] to choose tasks, [`LastStageErm`] in the end |
+//! | [`AlternatingMinimization`] | alternating minimisation with a head for every task |
+//! | [`ErmOnLastStage`] | joint least squares over the last two stages, then the target's head |
+//! | [`PaperTrainer`] | the paper's: [`AlternatingMinimization`] to choose tasks, [`ErmOnLastStage`] in the end |
 //! | [`PartialPooling`] | partial pooling of tasks whose features are known |
 //! | [`task_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
 //! | [`candidates`] | ways to predict a target, with how they do on rows left out |
 //! | [`guard`] | weighs them so that transfer never costs more than it gives |
 
+mod alternating_minimization;
 pub mod candidates;
 mod compose;
 mod context;
+mod erm_on_last_stage;
 pub mod guard;
 mod initial;
 mod joint_ridge;
 mod joint_ridge_folds;
-mod last_stage_erm;
-mod mllam;
 mod paper;
 pub mod partial_pooling;
 mod rank;
 mod row_cache;
 mod task_map;
 
+pub use alternating_minimization::AlternatingMinimization;
 pub use context::{
-    LeaveFoldOutRepresentation, TargetOnlyCache, TargetOnlyKey, TrainContext, TrainResult,
+    RepresentationWithoutFold, TargetOnlyCache, TargetOnlyCacheKey, TrainContext, TrainOutput,
     TrainerNeeds,
 };
-pub use guard::{AveragedPredictor, Candidate, Head, Predictor, PredictorKind};
+pub use erm_on_last_stage::ErmOnLastStage;
+pub use guard::{AveragedPredictor, Candidate, Predictor, PredictorKind, TargetHead};
 pub use joint_ridge::JointRidge;
-pub use last_stage_erm::LastStageErm;
-pub use mllam::Mllam;
-pub use paper::MllamOrErm;
+pub use paper::PaperTrainer;
 pub use partial_pooling::{FeatureGroupSubset, PartialPooling, PartialPoolingOnNetwork};
 pub use task_map::task_map;
 
@@ -51,26 +51,26 @@ use crate::model::Model;
 ///
 /// ```
 /// use taskscout::data::TaskData;
-/// use taskscout::train::{JointRidge, TrainResult, TrainContext, Trainer};
+/// use taskscout::train::{JointRidge, TrainOutput, TrainContext, Trainer};
 ///
 /// /// The default trainer with a penalty fixed in advance.
 /// #[derive(Debug)]
 /// struct Stiff;
 ///
 /// impl Trainer for Stiff {
-///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainOutput> {
 ///         JointRidge { lambda: Some(10.0), ..JointRidge::default() }.fit(data, context)
 ///     }
 /// }
 /// ```
 ///
-/// A trainer that makes a [`Model`] in its own way hands it to [`TrainResult::cross_fitted`], which proposes the usual predictors.
+/// A trainer that makes a [`Model`] in its own way hands it to [`TrainOutput::cross_fitted`], which proposes the usual predictors.
 pub trait Trainer: std::fmt::Debug + Send + Sync {
     /// Fits a model to the data that the context allows, with candidates for the targets that it names.
     ///
     /// # Errors
     /// Too little data, a `k` that the data do not support, or a breakdown of the numerics.
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult>;
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput>;
 
     /// What it asks of a study.
     fn needs(&self) -> TrainerNeeds {

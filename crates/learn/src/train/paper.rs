@@ -2,31 +2,33 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LastStageErm, Mllam, TrainContext, TrainResult, Trainer, TrainerNeeds};
+use super::{
+    AlternatingMinimization, ErmOnLastStage, TrainContext, TrainOutput, Trainer, TrainerNeeds,
+};
 use crate::data::TaskData;
 use crate::error::Result;
 
-/// [`LastStageErm`] where there are rows of exploration or exploitation, [`Mllam`] where there are none.
+/// [`ErmOnLastStage`] where there are rows of exploration or exploitation, [`AlternatingMinimization`] where there are none.
 ///
-/// The model that chooses tasks is [`MllamOrErm::mllam`]'s on all stages.
+/// The model that chooses tasks is [`PaperTrainer::mllam`]'s on all stages.
 ///
 /// ```
-/// use taskscout::train::{Mllam, MllamOrErm};
-/// let trainer: MllamOrErm = serde_json::from_str(r#"{"splits": 2}"#)?;
-/// assert_eq!(trainer.mllam, Mllam { splits: 2, ..Mllam::default() });
+/// use taskscout::train::{AlternatingMinimization, PaperTrainer};
+/// let trainer: PaperTrainer = serde_json::from_str(r#"{"splits": 2}"#)?;
+/// assert_eq!(trainer.mllam, AlternatingMinimization { splits: 2, ..AlternatingMinimization::default() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct MllamOrErm {
+pub struct PaperTrainer {
     /// The trainer of the first two stages.
-    pub mllam: Mllam,
+    pub mllam: AlternatingMinimization,
 }
 
-impl MllamOrErm {
+impl PaperTrainer {
     fn oracle(&self, data: &TaskData, context: &TrainContext) -> &dyn Trainer {
-        const LAST: &LastStageErm = &LastStageErm::DEFAULT;
-        if LastStageErm::has_stages(data, context) {
+        const LAST: &ErmOnLastStage = &ErmOnLastStage::DEFAULT;
+        if ErmOnLastStage::has_stages(data, context) {
             LAST
         } else {
             &self.mllam
@@ -34,8 +36,8 @@ impl MllamOrErm {
     }
 }
 
-impl Trainer for MllamOrErm {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+impl Trainer for PaperTrainer {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         self.oracle(data, context).fit(data, context)
     }
 

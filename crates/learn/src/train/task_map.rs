@@ -10,7 +10,7 @@ use faer::{Mat, MatRef};
 use crate::data::{FoldSelection, Stage, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::{Linear, TaskMap};
+use crate::model::{Linear, TaskEmbeddingMap};
 use crate::regression::BilinearProblem;
 
 /// Fits the task map of a representation to data of the given stages (all if `None`) and targets.
@@ -22,10 +22,10 @@ pub fn task_map(
     representation: &Linear,
     stages: Option<&[Stage]>,
     targets: FoldSelection,
-) -> Result<TaskMap> {
+) -> Result<TaskEmbeddingMap> {
     let problem = BilinearProblem::new(data, stages, targets)?;
     let matrix = fit(&problem, representation.matrix())?;
-    Ok(TaskMap::new(matrix, problem.task_dim))
+    Ok(TaskEmbeddingMap::new(matrix, problem.task_dim))
 }
 
 /// Directions that no task has shown are held at 0 by this share of the largest information.

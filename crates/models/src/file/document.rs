@@ -3,9 +3,9 @@
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, TaskMap};
+use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, TaskEmbeddingMap};
 use taskscout::space::Space;
-use taskscout::train::{Head, Predictor, PredictorKind};
+use taskscout::train::{Predictor, PredictorKind, TargetHead};
 
 use super::maps::{read_map, write_map};
 use super::tensors::{Reader, Writer, wrong};
@@ -237,8 +237,8 @@ fn read_head(
     text: &HeadText,
     shared: Option<&AnyRepresentation>,
     reader: &Reader<'_>,
-) -> Result<Head> {
-    Ok(Head {
+) -> Result<TargetHead> {
+    Ok(TargetHead {
         representation: match text {
             HeadText::Own(phi) => read_phi(phi, HEAD_PHI, reader)?,
             HeadText::Shared => shared.cloned().ok_or_else(|| {
@@ -272,7 +272,7 @@ fn write_tasks(tasks: &Tasks, writer: &mut Writer) -> Result<TasksText> {
 fn read_tasks(text: TasksText, reader: &Reader<'_>) -> Result<Tasks> {
     Ok(Tasks {
         features: read_map(text.features, TASK_FEATURES, reader)?,
-        map: TaskMap::new(reader.matrix(TASK_MAP)?, text.task_dim),
+        map: TaskEmbeddingMap::new(reader.matrix(TASK_MAP)?, text.task_dim),
         target: reader.vector(TASK_TARGET)?,
         space: text.space,
     })

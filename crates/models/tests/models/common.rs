@@ -6,11 +6,11 @@ use taskscout::features::{
     FeatureMap, Features as _, NetworkFeatures, NetworkLayer, Split, Tree, Trees,
 };
 use taskscout::model::{
-    Activation, AnyRepresentation, Layer, Linear, Mlp, Representation as _, TaskMap,
+    Activation, AnyRepresentation, Layer, Linear, Mlp, Representation as _, TaskEmbeddingMap,
 };
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::space::Space;
-use taskscout::train::{Head, Predictor, PredictorKind};
+use taskscout::train::{Predictor, PredictorKind, TargetHead};
 use taskscout_models::{Affine, Basis, Names, Parts, Provenance, SavedModel, Tasks, Uncertainty};
 
 /// Outputs of every model here.
@@ -168,7 +168,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
             (collapsed, None, PredictorKind::Shared)
         }
         (_, Kind::Mlp { .. }) => {
-            let head = Head {
+            let head = TargetHead {
                 representation: phi.clone(),
                 coefficients: head,
             };
@@ -201,7 +201,7 @@ pub(crate) fn random(map: &FeatureMap, kind: Kind, scaled: bool, seed: u64) -> S
         },
         tasks: Some(Tasks {
             features: FeatureMap::identity(4).unwrap(),
-            map: TaskMap::new(matrix(&mut rng, phi.dim(), OUTPUTS * task_dim), task_dim),
+            map: TaskEmbeddingMap::new(matrix(&mut rng, phi.dim(), OUTPUTS * task_dim), task_dim),
             target: vec![0.0, 0.0, 0.0, 0.0, 1.0],
             space: Some(Space::ball(4, 1.0).unwrap()),
         }),

@@ -8,7 +8,9 @@ use faer::{Mat, MatRef};
 use rand_distr::{Distribution as _, StandardNormal};
 use taskscout::data::{Samples, Stage, TaskData};
 use taskscout::features::FeatureMap;
-use taskscout::model::{Activation, Layer, Mlp, Model, Representation as _, TaskMap, WarmStart};
+use taskscout::model::{
+    Activation, Layer, Mlp, Model, Representation as _, TaskEmbeddingMap, WarmStart,
+};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::task::Task;
@@ -150,7 +152,7 @@ impl Rows {
         let map = uniform(k, FEATURES, FEATURES);
         Ok(WarmStart {
             representation: Mlp::new(layers, Activation::Relu)?.into(),
-            map: Some(TaskMap::new(map, FEATURES)),
+            map: Some(TaskEmbeddingMap::new(map, FEATURES)),
         })
     }
 

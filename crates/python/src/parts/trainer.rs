@@ -10,7 +10,7 @@ use taskscout::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use taskscout::model::{Activation, AnyRepresentation, Layer, Linear, Mlp, Model, Representation};
 use taskscout::registry::Registry;
 use taskscout::train::{
-    Candidate, JointRidge, LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer,
+    Candidate, JointRidge, RepresentationWithoutFold, TrainContext, TrainOutput, Trainer,
     TrainerNeeds, candidates,
 };
 use taskscout::{Error, Result as TaskResult};
@@ -217,7 +217,7 @@ impl PythonTrainer {
 }
 
 impl Trainer for PythonTrainer {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> TaskResult<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> TaskResult<TrainOutput> {
         let sources = self.of_sources(data, context)?;
         let model = self.model_from(data, context, sources.as_ref())?;
         if !context.wants_candidates() {
@@ -232,13 +232,13 @@ impl Trainer for PythonTrainer {
             let representation = self
                 .model_from(data, &without, sources.as_ref())?
                 .representation;
-            folds.push(LeaveFoldOutRepresentation {
+            folds.push(RepresentationWithoutFold {
                 fold,
                 representation,
             });
         }
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        TrainResult::with_heads_and_target_networks(data, context, (model, folds), &alone)
+        TrainOutput::with_heads_and_target_networks(data, context, (model, folds), &alone)
     }
 
     fn needs(&self) -> TrainerNeeds {
@@ -256,6 +256,6 @@ impl Trainer for PythonTrainer {
         target: usize,
     ) -> TaskResult<Vec<Candidate>> {
         let alone = |target, context: &TrainContext| self.alone(data, target, context);
-        candidates::target_only_candidates_or_network(data, context, target, &alone)
+        candidates::target_only_candidates_with_network(data, context, target, &alone)
     }
 }

@@ -143,7 +143,8 @@ fn a_distribution_is_its_members() {
     let config = study.config();
     assert_eq!(config.strategy.serve, taskscout::strategy::Serve::Worst);
     // Centred and scaled, the members are (2 − 6)/6 and (10 − 6)/6, so their mean is 1/3.
-    let taskscout::target::TargetKind::Distribution { second_moment } = &config.targets[0].kind
+    let taskscout::target::TargetParameters::Distribution { second_moment } =
+        &config.targets[0].kind
     else {
         panic!("{:?}", config.targets);
     };

@@ -14,7 +14,7 @@ use crate::linalg;
 use crate::space::Space;
 use crate::target::Target;
 use crate::task::Task;
-use crate::train::partial_pooling::{CappedSourceTask, allocate_rows};
+use crate::train::partial_pooling::{SourceTaskWithRowLimit, allocate_row_budget};
 
 /// Share of a round that is spread over all tasks alike, so that none stays unseen.
 const FLOOR: f64 = 0.1;
@@ -63,10 +63,10 @@ impl Strategy for Related {
             None => vec![usize::MAX; tasks.len()],
         };
         let mut items = floor(context, &tasks, &mut left)?;
-        let candidates: Vec<CappedSourceTask> = tasks
+        let candidates: Vec<SourceTaskWithRowLimit> = tasks
             .iter()
             .zip(&left)
-            .map(|(task, &left)| CappedSourceTask {
+            .map(|(task, &left)| SourceTaskWithRowLimit {
                 features: apply_row(context.features, task),
                 rows: context.rows_of(&task.id),
                 capacity: left,
@@ -76,7 +76,7 @@ impl Strategy for Related {
         let hierarchies =
             knowledge.map_or(&[][..], |known| known.model.structure.hierarchical_models());
         let budget = context.budget - items.iter().map(|item| item.n).sum::<usize>();
-        let rows = allocate_rows(hierarchies, context.targets, &candidates, budget)?;
+        let rows = allocate_row_budget(hierarchies, context.targets, &candidates, budget)?;
         // Where related tasks have nothing left, others may have.
         let rest = budget - rows.iter().sum::<usize>();
         if rest > 0 {
@@ -122,7 +122,7 @@ fn floor(context: &PlanContext<'_>, tasks: &[Task], left: &mut [usize]) -> Resul
 fn related_items(
     knowledge: Option<&Knowledge<'_>>,
     tasks: &[Task],
-    candidates: &[CappedSourceTask],
+    candidates: &[SourceTaskWithRowLimit],
     rows: &[usize],
     budget: usize,
 ) -> Vec<PlanItem> {

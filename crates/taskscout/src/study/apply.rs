@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
 use super::fits::{Cache, KeptStart, STARTS_KEPT};
 use super::{Progress, Study, StudyConfig, TrackedItem};
-use crate::data::{Batch, Rows, SourceData, Stage, Statistics, TaskData};
+use crate::data::{Rows, RowsOrStatistics, SourceData, Stage, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::features::Features as _;
 use crate::space::TaskSpace as _;
@@ -252,7 +252,7 @@ impl Study {
         item: u64,
         task: Option<&Task>,
         features: &[f64],
-        rows: &Batch,
+        rows: &RowsOrStatistics,
     ) -> Result<()> {
         let index = self.open_item(item)?;
         let later = self.first_told_by_later_items(index);
@@ -372,13 +372,13 @@ impl Study {
     }
 }
 
-fn as_batch(statistics: &Arc<Statistics>, rows: &Rows) -> Batch {
+fn as_batch(statistics: &Arc<Statistics>, rows: &Rows) -> RowsOrStatistics {
     let statistics = Arc::clone(statistics);
     if rows.is_empty() {
-        return Batch::Statistics(statistics);
+        return RowsOrStatistics::Statistics(statistics);
     }
     let rows = rows.clone();
-    Batch::StatisticsAndRows { statistics, rows }
+    RowsOrStatistics::StatisticsAndRows { statistics, rows }
 }
 
 fn does_not_follow(why: &str) -> Error {

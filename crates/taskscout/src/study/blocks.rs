@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::Study;
-use crate::data::{Batch, Samples, Statistics};
+use crate::data::{RowsOrStatistics, Samples, Statistics};
 use crate::error::Result;
 use crate::features::Features as _;
 
@@ -15,7 +15,7 @@ const BLOCK: usize = 16_384;
 
 impl Study {
     /// Rows as a study keeps them: as statistics or, where that is smaller or needed, as they are.
-    pub(super) fn batch(&self, samples: &Samples) -> Result<Batch> {
+    pub(super) fn batch(&self, samples: &Samples) -> Result<RowsOrStatistics> {
         let map = &self.config.input_features;
         let many = samples.len() > BLOCK.max(2 * map.dim());
         // What does not fit is refused below, with its place among all rows.
@@ -24,11 +24,11 @@ impl Study {
             && !self.data.keeps_rows()
             && let Ok(statistics) = self.by_block(samples)
         {
-            return Ok(Batch::Statistics(Arc::new(statistics)));
+            return Ok(RowsOrStatistics::Statistics(Arc::new(statistics)));
         }
         let rows = self.featurise(samples)?;
         self.data.check_rows(&rows)?;
-        Ok(Batch::of(&rows, self.data.keeps_rows()))
+        Ok(RowsOrStatistics::of(&rows, self.data.keeps_rows()))
     }
 
     fn by_block(&self, samples: &Samples) -> Result<Statistics> {
@@ -70,7 +70,7 @@ mod tests {
         let x: Vec<f64> = (0..3 * count).map(|_| normal(&mut rng)).collect();
         let y: Vec<f64> = x.chunks(3).map(|x| x[0] * x[1] - x[2]).collect();
         let mut samples = Samples::new(x.clone(), 3, y.clone(), 1).unwrap();
-        let whole = Batch::of(&study.featurise(&samples).unwrap(), false);
+        let whole = RowsOrStatistics::of(&study.featurise(&samples).unwrap(), false);
         assert_eq!(study.batch(&samples).unwrap(), whole);
         // A value that is too large is found with its place.
         let mut far = x;

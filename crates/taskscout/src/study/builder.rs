@@ -249,8 +249,8 @@ impl From<crate::train::PartialPooling> for Oracle {
     }
 }
 
-impl From<crate::train::MllamOrErm> for Oracle {
-    fn from(trainer: crate::train::MllamOrErm) -> Self {
+impl From<crate::train::PaperTrainer> for Oracle {
+    fn from(trainer: crate::train::PaperTrainer) -> Self {
         Self::Mllam(trainer)
     }
 }

@@ -9,8 +9,8 @@ use crate::features::{FeatureMap, Features as _, apply_row};
 use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Strategy, StrategyConfig, WarmUp};
-use crate::target::{Target, TargetKind};
-use crate::train::{JointRidge, MllamOrErm, PartialPooling, Trainer};
+use crate::target::{Target, TargetParameters};
+use crate::train::{JointRidge, PaperTrainer, PartialPooling, Trainer};
 use std::sync::Arc;
 
 /// Numbers that the statistics of all targets may have: more are a mistake, and sizes that overflow are among them.
@@ -82,7 +82,7 @@ pub enum Oracle {
     Exact(JointRidge),
     /// The paper's: alternating minimisation to choose tasks, least squares over the last two
     /// stages in the end.
-    Mllam(MllamOrErm),
+    Mllam(PaperTrainer),
     /// Partial pooling of tasks whose features are known.
     Pooled(PartialPooling),
     /// An oracle from outside this crate, known to a file by its name and settings only.
@@ -381,9 +381,9 @@ impl StudyConfig {
     /// Task features of a target: its own feature, or `ψ_W(w)`.
     pub(super) fn target_features(&self, index: usize) -> Vec<f64> {
         match &self.targets[index].kind {
-            TargetKind::Known { task } => self.features_of(task),
-            TargetKind::Distribution { .. } => vec![0.0; self.task_dim()],
-            TargetKind::Unknown => {
+            TargetParameters::Known { task } => self.features_of(task),
+            TargetParameters::Distribution { .. } => vec![0.0; self.task_dim()],
+            TargetParameters::Unknown => {
                 let before = self.targets[..index]
                     .iter()
                     .filter(|target| target.has_own_task_feature())

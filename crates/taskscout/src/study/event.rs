@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use super::{StudyConfig, TrackedItem};
-use crate::data::{Batch, Stage};
+use crate::data::{RowsOrStatistics, Stage};
 use crate::error::{Error, Result};
 use crate::model;
 use crate::strategy::{Plan, TaskDesign};
@@ -48,14 +48,14 @@ pub enum Event {
         /// The task's features.
         features: Vec<f64>,
         /// The rows.
-        rows: Batch,
+        rows: RowsOrStatistics,
     },
     /// Rows of a target came.
     TargetTold {
         /// The target.
         target: usize,
         /// The rows, in the blocks that go to different folds.
-        blocks: Vec<Batch>,
+        blocks: Vec<RowsOrStatistics>,
     },
     /// A target was named after the study had begun.
     TargetAdded {
@@ -70,7 +70,7 @@ pub enum Event {
         /// Its features.
         features: Vec<f64>,
         /// The rows.
-        rows: Batch,
+        rows: RowsOrStatistics,
     },
     /// A plan item was given up.
     Failed {
@@ -120,7 +120,7 @@ pub struct Carried {
     /// Rows of source tasks.
     pub sources: Vec<CarriedTask>,
     /// Rows of targets, fold by fold.
-    pub targets: Vec<Vec<Batch>>,
+    pub targets: Vec<Vec<RowsOrStatistics>>,
     /// Batches so far.
     pub version: u64,
 }
@@ -138,7 +138,7 @@ pub struct CarriedTask {
     /// The round that first asked.
     pub round: usize,
     /// The rows.
-    pub rows: Batch,
+    pub rows: RowsOrStatistics,
 }
 
 /// Plans and their progress.

@@ -8,11 +8,11 @@ use super::fits::Cache;
 use crate::error::{Error, Result};
 use crate::features::{FeatureMap, Features as _};
 use crate::model::Linear;
-use crate::target::TargetKind;
+use crate::target::TargetParameters;
 use crate::train::{AveragedPredictor, JointRidge, TrainContext};
 
 /// Unknowns of a full map from task features to input features above which no score is computed.
-const MAX_UNKNOWNS: usize = 4_000;
+const MAX_FORECAST_UNKNOWNS: usize = 4_000;
 
 /// What more features have to gain in log density over fewer ones. Chosen among 0, 1, 3 and 5 on seven simulators
 /// (docs/explanation/feature-choice.md).
@@ -38,7 +38,8 @@ impl Study {
     /// # Errors
     /// Features that do not fit the space, or a target that is a distribution, which is given in features of its own.
     pub fn with_task_features(&self, map: FeatureMap) -> Result<Self> {
-        let is_distribution = |kind: &TargetKind| matches!(kind, TargetKind::Distribution { .. });
+        let is_distribution =
+            |kind: &TargetParameters| matches!(kind, TargetParameters::Distribution { .. });
         if self
             .config
             .targets
@@ -194,7 +195,10 @@ impl Study {
     /// A breakdown of the numerics.
     pub fn feature_score(&self) -> Result<Option<f64>> {
         let unknowns = self.data.feature_dim() * self.data.task_dim();
-        if self.data.source_rows() == 0 || self.data.keeps_rows() || unknowns > MAX_UNKNOWNS {
+        if self.data.source_rows() == 0
+            || self.data.keeps_rows()
+            || unknowns > MAX_FORECAST_UNKNOWNS
+        {
             return Ok(None);
         }
         let context = TrainContext {

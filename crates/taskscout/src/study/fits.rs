@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::identify::{IdentifiedParameters, Misfit, TargetIdentification};
 use crate::model::{self, AnyRepresentation, Model};
 use crate::train::{
-    AveragedPredictor, Candidate, LeaveFoldOutRepresentation, TargetOnlyCache, TrainContext,
-    TrainResult, Trainer, candidates, guard,
+    AveragedPredictor, Candidate, RepresentationWithoutFold, TargetOnlyCache, TrainContext,
+    TrainOutput, Trainer, candidates, guard,
 };
 
 /// A representation that fits of newer data start from. Part of the state, because the models that
@@ -257,7 +257,7 @@ impl Study {
             candidate_targets: self.with_samples(),
             ..self.train_context(false)
         };
-        let TrainResult {
+        let TrainOutput {
             model,
             folds,
             candidates,
@@ -270,7 +270,7 @@ impl Study {
         };
         if candidates.len() != context.candidate_targets.len() {
             return Err(Error::State(format!(
-                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `TrainResult` by `TrainResult::cross_fitted` or `TrainResult::with_heads`, which propose the usual ones",
+                "the trainer `{}` proposed predictors for {} of {} targets: let it make its `TrainOutput` by `TrainOutput::cross_fitted` or `TrainOutput::with_heads`, which propose the usual ones",
                 self.config.oracle.name(),
                 candidates.len(),
                 context.candidate_targets.len()
@@ -294,15 +294,20 @@ impl Study {
         &self,
         target: usize,
         mut candidates: Vec<Candidate>,
-        (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
+        (model, folds): (&Model, &[RepresentationWithoutFold]),
     ) -> Result<(Vec<Candidate>, Option<IdentifiedParameters>)> {
         // Families of tasks say more of a target whose features are known.
         if model.structure.is_hierarchical() {
             return Ok((candidates, None));
         }
         let member = |rows, phi: &AnyRepresentation| self.member(target, rows, phi, false);
-        let found =
-            candidates::identified(&self.data, target, &model.representation, folds, &member)?;
+        let found = candidates::identified_candidate(
+            &self.data,
+            target,
+            &model.representation,
+            folds,
+            &member,
+        )?;
         let (member, found) = found.unzip();
         candidates.extend(member.flatten());
         Ok((candidates, found))

@@ -12,10 +12,10 @@ use super::forecast_report::{
 use super::{Progress, Study};
 use crate::error::{Error, Result};
 use crate::features::{Features as _, apply_row};
-use crate::forecast::{ForecastTarget, Forecaster, FurtherRows, Interval, TheoryEstimates};
+use crate::forecast::{ForecastTarget, Forecaster, Interval, PlannedRows, TheoryQuantityEstimates};
 use crate::space::Space;
 use crate::strategy::{PlanItem, StrategyConfig, StrategyKind};
-use crate::target::TargetKind;
+use crate::target::TargetParameters;
 
 /// Tasks of a finite space whose combinations are looked at.
 const MOST_COMBINED: usize = 2000;
@@ -32,7 +32,7 @@ pub(super) struct ForecastKey {
 struct Bought {
     budget: usize,
     samples: usize,
-    rows: FurtherRows,
+    rows: PlannedRows,
 }
 
 /// The loss of all targets, and of each.
@@ -128,7 +128,7 @@ impl Study {
     ///
     /// # Errors
     /// Too few draws, no data to have a model from, or a target of which nothing is known.
-    pub fn quantities(&self, draws: usize) -> Result<TheoryEstimates> {
+    pub fn quantities(&self, draws: usize) -> Result<TheoryQuantityEstimates> {
         self.forecaster(draws)?.quantities(&self.combined_tasks())
     }
 
@@ -178,7 +178,7 @@ impl Study {
         let width = self.data.task_dim();
         let seen = |(index, target): (usize, &crate::target::Target)| {
             let share = target.weight / total;
-            if let TargetKind::Distribution {
+            if let TargetParameters::Distribution {
                 second_moment: moment,
             } = &target.kind
             {
@@ -205,7 +205,7 @@ impl Study {
 
     fn make_forecast(&self, request: &ForecastRequest) -> Result<Forecast> {
         let forecaster = self.forecaster(request.draws)?;
-        let now = losses(&forecaster, &FurtherRows::default())?;
+        let now = losses(&forecaster, &PlannedRows::default())?;
         let under_way = self.under_way_cost();
         let waiting = self.rows_under_way();
         let mut start = now.clone();
@@ -277,8 +277,8 @@ impl Study {
     }
 
     /// The rows that are under way.
-    fn rows_under_way(&self) -> FurtherRows {
-        let mut rows = FurtherRows::default();
+    fn rows_under_way(&self) -> PlannedRows {
+        let mut rows = PlannedRows::default();
         let waiting: std::collections::BTreeMap<_, _> = self.under_way().into_iter().collect();
         for (id, (task, n)) in waiting {
             let features = self.config.features_of(task);
@@ -293,7 +293,7 @@ impl Study {
         way: SpendOn,
         budget: usize,
         price: TargetRows,
-        under_way: &FurtherRows,
+        under_way: &PlannedRows,
     ) -> Result<Option<Bought>> {
         let mut rows = under_way.clone();
         let items: Vec<PlanItem> = match way {
@@ -390,7 +390,7 @@ fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], start: &L
     }
 }
 
-fn losses(forecaster: &Forecaster, rows: &FurtherRows) -> Result<Losses> {
+fn losses(forecaster: &Forecaster, rows: &PlannedRows) -> Result<Losses> {
     let (all, each) = forecaster.overall_and_target_losses(rows)?;
     Ok(Losses { all, each })
 }

@@ -14,7 +14,7 @@ use crate::rng::{Purpose, Rng, derive};
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::outputs::{embedding, source_maps};
 use crate::strategy::{Exploit, Nearest};
-use crate::target::{Target, TargetKind};
+use crate::target::{Target, TargetParameters};
 use crate::task::Task;
 use crate::train::candidates::IdentifiedFamilyMember;
 
@@ -56,7 +56,7 @@ impl Study {
         config.identify
             && distinct
             && self.data.source_rows() > 0
-            && matches!(config.targets[target].kind, TargetKind::Unknown)
+            && matches!(config.targets[target].kind, TargetParameters::Unknown)
     }
 
     /// Whether the family is small enough to be fitted on the features themselves.
@@ -222,10 +222,10 @@ impl Study {
         let mut all = Vec::with_capacity(config.targets.len());
         for (index, target) in config.targets.iter().enumerate() {
             let found = match &target.kind {
-                TargetKind::Known { task } if space.contains(task) => {
+                TargetParameters::Known { task } if space.contains(task) => {
                     Some((vec![space.task_of(task)], "its own parameters".to_owned()))
                 }
-                TargetKind::Unknown if self.data.target_rows(index) == 0 => None,
+                TargetParameters::Unknown if self.data.target_rows(index) == 0 => None,
                 _ => self.nearest_to(index, model, space)?,
             };
             match found {

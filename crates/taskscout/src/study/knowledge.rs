@@ -13,7 +13,7 @@ use crate::linalg;
 use crate::model::{Model, Representation as _};
 use crate::strategy::outputs::{embedding, outputs, source_maps};
 use crate::strategy::{Exploit, Given, Knowledge};
-use crate::target::TargetKind;
+use crate::target::TargetParameters;
 use crate::task::{Task, TaskId};
 
 /// Strength of a target, in units of the noise variance, below which a model has found nothing.
@@ -185,7 +185,7 @@ impl Study {
         let total: f64 = self.config.targets.iter().map(|target| target.weight).sum();
         for (index, target) in self.config.targets.iter().enumerate() {
             let weight = target.weight / total;
-            if let TargetKind::Distribution { second_moment } = &target.kind {
+            if let TargetParameters::Distribution { second_moment } = &target.kind {
                 let own = self.need_of_distribution(model, second_moment, weight);
                 need += &own;
                 needs.push(own);

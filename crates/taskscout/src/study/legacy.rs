@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::event::{Carried, CarriedTask, Course, Event};
 use super::{Progress, Study, StudyConfig, TrackedItem};
-use crate::data::{Batch, Rows, Stage, Statistics, TARGET_FOLD_COUNT};
+use crate::data::{Rows, RowsOrStatistics, Stage, Statistics, TARGET_FOLD_COUNT};
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::model;
@@ -177,13 +177,13 @@ impl Data {
     }
 }
 
-fn batch(statistics: Statistics, rows: Option<Rows>, keeps_rows: bool) -> Batch {
+fn batch(statistics: Statistics, rows: Option<Rows>, keeps_rows: bool) -> RowsOrStatistics {
     let statistics = Arc::new(statistics);
     if keeps_rows {
         let rows = rows.unwrap_or_default();
-        return Batch::StatisticsAndRows { statistics, rows };
+        return RowsOrStatistics::StatisticsAndRows { statistics, rows };
     }
-    Batch::Statistics(statistics)
+    RowsOrStatistics::Statistics(statistics)
 }
 
 impl StoredProgress {

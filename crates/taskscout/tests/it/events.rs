@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use rand_distr::{Distribution as _, StandardNormal};
-use taskscout::data::{Batch, FoldSelection, Rows, Samples, Statistics};
+use taskscout::data::{FoldSelection, Rows, RowsOrStatistics, Samples, Statistics};
 use taskscout::features::FeatureMap;
-use taskscout::forecast::{Interval, TheoryEstimates};
-use taskscout::identify::{IdentifiedParameters, Misfit, MissingFeature};
+use taskscout::forecast::{Interval, TheoryQuantityEstimates};
+use taskscout::identify::{IdentifiedParameters, Misfit, SuspectedMissingFeature};
 use taskscout::metric::count_sampled_tasks;
 use taskscout::model::{Model, WarmStart};
 use taskscout::rng::{Purpose, derive};
@@ -546,7 +546,7 @@ fn posterior() -> LinearPosterior {
 /// Files are read by their keys: these do not follow the names in code.
 #[test]
 fn what_files_hold_keeps_its_keys() {
-    let batch = Batch::StatisticsAndRows {
+    let batch = RowsOrStatistics::StatisticsAndRows {
         statistics: std::sync::Arc::new(Statistics::new(1, 1)),
         rows: Rows::default(),
     };
@@ -624,7 +624,7 @@ fn what_run_folders_hold_keeps_its_keys() {
         keys(&found),
         "coefficients confidence draws high log_odds low noise task"
     );
-    let missing = MissingFeature {
+    let missing = SuspectedMissingFeature {
         feature: "1".into(),
         exponents: vec![0],
         residual_variance: 1.0,
@@ -640,7 +640,7 @@ fn what_run_folders_hold_keeps_its_keys() {
     };
     assert_eq!(keys(&misfit), "blur expected noise remedies residual tasks");
     let one = Interval::of(&[1.0]);
-    let quantities = TheoryEstimates {
+    let quantities = TheoryQuantityEstimates {
         k: 1,
         k_star: one,
         condition_number: one,

@@ -13,7 +13,7 @@ use taskscout::data::{FoldSelection, Samples, Stage, TARGET_FOLD_COUNT};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
-use taskscout::train::{JointRidge, TrainContext, TrainResult, Trainer, task_map};
+use taskscout::train::{JointRidge, TrainContext, TrainOutput, Trainer, task_map};
 
 fn fit(collected: &Collected, oracle: &JointRidge, k: usize) -> taskscout::Result<Model> {
     oracle.model(
@@ -248,7 +248,7 @@ fn the_fit_does_not_depend_on_threads() {
                 candidate_targets: vec![0],
                 ..TrainContext::default()
             };
-            let TrainResult { model, folds, .. } = JointRidge::default()
+            let TrainOutput { model, folds, .. } = JointRidge::default()
                 .fit(&collected.data, &context)
                 .unwrap();
             assert_eq!(folds.len(), TARGET_FOLD_COUNT);
@@ -389,7 +389,7 @@ fn a_known_target_does_not_spoil_the_fit() {
         candidate_targets: vec![0],
         ..TrainContext::default()
     };
-    let TrainResult { model, folds, .. } = JointRidge::default()
+    let TrainOutput { model, folds, .. } = JointRidge::default()
         .fit(&collected.data, &context)
         .unwrap();
     assert_eq!(folds.len(), TARGET_FOLD_COUNT);

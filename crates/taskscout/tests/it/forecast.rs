@@ -4,8 +4,8 @@
 
 use crate::common::{Truth, apply, gaussian, normals, on_threads, orthonormal, rng, unit};
 use faer::Mat;
-use taskscout::forecast::{ForecastTarget, Forecaster, FurtherRows, Interval};
-use taskscout::model::{Activation, FitReport, Layer, Mlp, ModelStructure, TaskMap};
+use taskscout::forecast::{ForecastTarget, Forecaster, Interval, PlannedRows};
+use taskscout::model::{Activation, FitReport, Layer, Mlp, ModelStructure, TaskEmbeddingMap};
 use taskscout::prelude::*;
 use taskscout::study::{Forecast, SpendOn, TargetRows};
 use taskscout::theory::{RiskShape, excess_risk};
@@ -74,7 +74,7 @@ fn isotropic_inputs_give_the_risk_law() {
         let (data, model, law) = known_truth((d, k), (tasks, n));
         let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
         let forecaster = Forecaster::new(&data, &model, targets, 200, 0).unwrap();
-        let now = forecaster.losses(&FurtherRows::default()).unwrap()[0];
+        let now = forecaster.losses(&PlannedRows::default()).unwrap()[0];
         let ratio = now.mean / law;
         // Grams are as drawn, not as expected, and (1 + d/n) is left out of the law.
         assert!((0.85..1.35).contains(&ratio), "{d}: {ratio}");
@@ -83,7 +83,7 @@ fn isotropic_inputs_give_the_risk_law() {
         let more = |n: usize| 9 * n;
         let features = |s: usize| unit(tasks + 1, s);
         let sources = (0..tasks).map(|s| (Task::point(features(s)).id, features(s), more(n)));
-        let further = FurtherRows {
+        let further = PlannedRows {
             sources: sources.collect(),
             targets: vec![(0, more(n))],
         };
@@ -129,18 +129,18 @@ fn inputs_that_do_not_occur_teach_nothing() {
     );
     let targets = vec![ForecastTarget::task(0, &own, 1.0)];
     let forecaster = Forecaster::new(&data, &model.unwrap(), targets, 200, 0).unwrap();
-    let gain = |further: &FurtherRows| {
-        let now = forecaster.losses(&FurtherRows::default()).unwrap()[0].mean;
+    let gain = |further: &PlannedRows| {
+        let now = forecaster.losses(&PlannedRows::default()).unwrap()[0].mean;
         now / forecaster.losses(further).unwrap()[0].mean
     };
     let features = unit(tasks + 1, 0);
-    let flat = FurtherRows {
+    let flat = PlannedRows {
         sources: vec![(Task::point(features.clone()).id, features, 5000)],
         targets: Vec::new(),
     };
-    let own = FurtherRows {
+    let own = PlannedRows {
         targets: vec![(0, 2000)],
-        ..FurtherRows::default()
+        ..PlannedRows::default()
     };
     assert!(gain(&flat) < 1.6, "{}", gain(&flat));
     assert!(gain(&own) > 4.0, "{}", gain(&own));
@@ -177,7 +177,7 @@ fn networks_have_a_forecast() {
     data.add_target_rows(0, &rows(tasks, 100, rng)).unwrap();
     let model = Model {
         representation: network.clone().into(),
-        map: TaskMap::new(map.clone(), tasks + 1),
+        map: TaskEmbeddingMap::new(map.clone(), tasks + 1),
         spectrum: vec![1.0; k],
         noise: 0.04,
         report: report(1100),
@@ -186,13 +186,13 @@ fn networks_have_a_forecast() {
     };
     let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
     let forecaster = Forecaster::new(&data, &model, targets, 100, 0).unwrap();
-    let loss = |further: FurtherRows| forecaster.losses(&further).unwrap()[0].mean;
-    let now = loss(FurtherRows::default());
+    let loss = |further: PlannedRows| forecaster.losses(&further).unwrap()[0].mean;
+    let now = loss(PlannedRows::default());
     // The head alone costs σ²k/n, the last layer more.
     assert!(now > 1.1 * 0.04 * k as f64 / 100.0, "{now}");
     let features = unit(tasks + 1, 0);
     let sources = vec![(Task::point(features.clone()).id, features, 5000)];
-    let then = loss(FurtherRows {
+    let then = loss(PlannedRows {
         sources,
         targets: Vec::new(),
     });

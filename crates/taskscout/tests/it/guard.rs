@@ -15,7 +15,7 @@ use taskscout::space::Space;
 use taskscout::study::{External, Study};
 use taskscout::target::Target;
 use taskscout::train::{
-    AveragedPredictor, JointRidge, PredictorKind, TrainContext, TrainResult, Trainer, guard,
+    AveragedPredictor, JointRidge, PredictorKind, TrainContext, TrainOutput, Trainer, guard,
 };
 
 const D: usize = 15;
@@ -310,7 +310,7 @@ fn several_outputs_are_judged_together() {
 struct Silent;
 
 impl Trainer for Silent {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainOutput> {
         Ok(JointRidge::default().model(data, context)?.into())
     }
 }
@@ -336,6 +336,6 @@ fn a_trainer_without_proposals_is_told_what_to_do() {
     }
     study.model().unwrap();
     let message = study.predictors().unwrap_err().to_string();
-    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `TrainResult` by";
+    let says = "`silent` proposed predictors for 0 of 1 targets: let it make its `TrainOutput` by";
     assert!(message.contains(says), "{message}");
 }

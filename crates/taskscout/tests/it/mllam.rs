@@ -13,7 +13,9 @@ use taskscout::space::Space;
 use taskscout::strategy::{StrategyConfig, StrategyKind, WarmUp};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
-use taskscout::train::{JointRidge, LastStageErm, Mllam, MllamOrErm, TrainContext, Trainer};
+use taskscout::train::{
+    AlternatingMinimization, ErmOnLastStage, JointRidge, PaperTrainer, TrainContext, Trainer,
+};
 
 fn of_rank(k: usize) -> TrainContext {
     TrainContext {
@@ -97,9 +99,9 @@ fn without_noise_the_subspace_is_found_to_a_millionth() {
             let rng = &mut rng(case as u64);
             let truth = Truth::draw(d, k, p, 1, 0.0, rng);
             let data = passive(&truth, n, rng);
-            let oracle = Mllam {
+            let oracle = AlternatingMinimization {
                 splits,
-                ..Mllam::default()
+                ..AlternatingMinimization::default()
             };
             let model = oracle.model(&data, &of_rank(k)).unwrap();
             let error = error(&model, &truth);
@@ -124,7 +126,9 @@ fn without_noise_the_papers_ill_conditioned_map_is_no_obstacle() {
     truth.map = ill_conditioned(4, 80, rng);
     let data = passive(&truth, 160, rng);
     let start = std::time::Instant::now();
-    let model = Mllam::default().model(&data, &of_rank(4)).unwrap();
+    let model = AlternatingMinimization::default()
+        .model(&data, &of_rank(4))
+        .unwrap();
     let error = error(&model, &truth);
     println!(
         "{error:.1e} in {} iterations, {:?}",
@@ -159,9 +163,9 @@ fn slope(rows: &[usize], oracle: &dyn Trainer, seeds: u64) -> (f64, Vec<f64>) {
 #[test]
 fn with_noise_the_error_falls_as_one_over_the_root_of_rows() {
     for splits in [1, 4] {
-        let oracle = Mllam {
+        let oracle = AlternatingMinimization {
             splits,
-            ..Mllam::default()
+            ..AlternatingMinimization::default()
         };
         let (slope, errors) = slope(&[60, 130, 280, 600], &oracle, 6);
         println!("splits {splits}: slope {slope:.3}, errors {errors:.4?}");
@@ -187,13 +191,13 @@ fn splitting_takes_the_two_steps_on_different_rows() {
             .unwrap();
     }
     // Iterations on parts alone, and on all rows alone.
-    let parts = Mllam {
+    let parts = AlternatingMinimization {
         iterations: 30,
         splits: 2,
         max_iterations: 1,
         tolerance: f64::INFINITY,
     };
-    let all = Mllam {
+    let all = AlternatingMinimization {
         splits: 1,
         max_iterations: 30,
         tolerance: 0.0,
@@ -242,7 +246,10 @@ fn neither_threads_nor_the_order_of_batches_matter() {
         data
     };
     let data = draw(false, 60);
-    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
+    for oracle in [
+        &AlternatingMinimization::default() as &dyn Trainer,
+        &ErmOnLastStage::default(),
+    ] {
         let fit = |threads| on_threads(threads, || oracle.fit(&data, &proposing(2)).unwrap());
         let (one, four) = (fit(1), fit(4));
         assert_eq!(
@@ -289,7 +296,11 @@ fn a_task_of_several_stages_is_one_task() {
                 .unwrap();
         }
     }
-    let fit = |data| Mllam::default().model(data, &context).unwrap();
+    let fit = |data| {
+        AlternatingMinimization::default()
+            .model(data, &context)
+            .unwrap()
+    };
     let (a, b) = (fit(&once), fit(&twice));
     assert!(sine(basis(&a), basis(&b)) < 1e-9);
     assert_eq!(a.report.labels, b.report.labels);
@@ -298,7 +309,9 @@ fn a_task_of_several_stages_is_one_task() {
         stages: Some(vec![Stage::WarmUp]),
         ..context.clone()
     };
-    let part = Mllam::default().model(&twice, &warm_up).unwrap();
+    let part = AlternatingMinimization::default()
+        .model(&twice, &warm_up)
+        .unwrap();
     assert_eq!(part.report.labels, 5 * 30);
 }
 
@@ -325,7 +338,9 @@ fn the_folds_have_not_seen_their_rows() {
     same.add_target_rows(target, &rows).unwrap();
     other.add_target_rows(target, &changed).unwrap();
     let folds = |data| {
-        let fitted = Mllam::default().fit(data, &proposing(2)).unwrap();
+        let fitted = AlternatingMinimization::default()
+            .fit(data, &proposing(2))
+            .unwrap();
         fitted.folds
     };
     let (a, b) = (folds(&same), folds(&other));
@@ -356,7 +371,7 @@ fn two_worlds(rng: &mut Rng) -> (TaskData, Truth) {
 #[test]
 fn erm_ignores_warm_up_rows_and_the_target() {
     let (data, new) = two_worlds(&mut rng(61));
-    let model = LastStageErm::default().model(&data, &of_rank(2)).unwrap();
+    let model = ErmOnLastStage::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &new) < 0.15, "{}", error(&model, &new));
     assert_eq!(model.report.labels, 5 * 80);
     let both = JointRidge::default().model(&data, &of_rank(2)).unwrap();
@@ -377,7 +392,7 @@ fn erm_ignores_warm_up_rows_and_the_target() {
         stages: Some(vec![Stage::WarmUp]),
         ..of_rank(2)
     };
-    let old = LastStageErm::default().model(&data, &warm_up).unwrap();
+    let old = ErmOnLastStage::default().model(&data, &warm_up).unwrap();
     assert!(error(&old, &new) > 0.5);
 }
 
@@ -389,7 +404,7 @@ fn erm_takes_all_stages_where_the_last_are_too_short() {
     let few = truth.rows(&unit(7, 0), 5, rng);
     data.add_source_rows(unit(7, 0), &unit(7, 0), Stage::Explore, 1, &few)
         .unwrap();
-    let model = LastStageErm::default().model(&data, &of_rank(2)).unwrap();
+    let model = ErmOnLastStage::default().model(&data, &of_rank(2)).unwrap();
     assert!(error(&model, &truth) < 0.05);
     assert!(
         model.report.notes[0].contains("all stages"),
@@ -403,7 +418,9 @@ fn several_outputs_share_the_representation() {
     let rng = &mut rng(81);
     let truth = Truth::draw(15, 3, 6, 2, 0.0, rng);
     let data = passive(&truth, 40, rng);
-    let model = Mllam::default().model(&data, &of_rank(3)).unwrap();
+    let model = AlternatingMinimization::default()
+        .model(&data, &of_rank(3))
+        .unwrap();
     assert!(error(&model, &truth) < 1e-6, "{}", error(&model, &truth));
     let fitted = crate::common::fitted(&model);
     assert!(crate::common::relative_distance(fitted.as_ref(), truth.product().as_ref()) < 1e-5);
@@ -414,14 +431,20 @@ fn the_rank_and_the_noise_come_from_the_data() {
     let rng = &mut rng(91);
     let truth = Truth::draw(15, 3, 12, 1, 0.5, rng);
     let data = passive(&truth, 200, rng);
-    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
+    for oracle in [
+        &AlternatingMinimization::default() as &dyn Trainer,
+        &ErmOnLastStage::default(),
+    ] {
         let model = oracle.model(&data, &TrainContext::default()).unwrap();
         assert_eq!(model.dim(), 3);
         assert!((model.noise / 0.25 - 1.0).abs() < 0.1, "{}", model.noise);
     }
     // The evidence prefers the true number of directions.
     let evidence = |k| {
-        let report = Mllam::default().model(&data, &of_rank(k)).unwrap().report;
+        let report = AlternatingMinimization::default()
+            .model(&data, &of_rank(k))
+            .unwrap()
+            .report;
         report.log_evidence
     };
     assert!(evidence(3) > evidence(2) && evidence(3) > evidence(4));
@@ -439,38 +462,38 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
             "{refused}"
         );
     };
-    let plain = Mllam::default();
-    setting(&Mllam { splits: 0, ..plain }, "splits");
+    let plain = AlternatingMinimization::default();
+    setting(&AlternatingMinimization { splits: 0, ..plain }, "splits");
     setting(
-        &Mllam {
+        &AlternatingMinimization {
             max_iterations: 0,
             ..plain
         },
         "max_iterations",
     );
     setting(
-        &Mllam {
+        &AlternatingMinimization {
             tolerance: f64::NAN,
             ..plain
         },
         "tolerance",
     );
     setting(
-        &LastStageErm {
+        &ErmOnLastStage {
             max_sweeps: 0,
-            ..LastStageErm::default()
+            ..ErmOnLastStage::default()
         },
         "max_sweeps",
     );
     setting(
-        &LastStageErm {
+        &ErmOnLastStage {
             tolerance: -1.0,
-            ..LastStageErm::default()
+            ..ErmOnLastStage::default()
         },
         "tolerance",
     );
     for text in [r#"{"split": 2}"#, r#"{"splits": -1}"#] {
-        assert!(serde_json::from_str::<Mllam>(text).is_err());
+        assert!(serde_json::from_str::<AlternatingMinimization>(text).is_err());
     }
     for k in [0, 6] {
         let refused = plain.model(&data, &of_rank(k)).unwrap_err();
@@ -482,7 +505,7 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         Err(Error::State(_))
     ));
     assert!(matches!(
-        LastStageErm::default().model(&empty, &of_rank(2)),
+        ErmOnLastStage::default().model(&empty, &of_rank(2)),
         Err(Error::State(_))
     ));
     // Fewer labels than unknowns, and fewer rows a task than k.
@@ -503,7 +526,7 @@ fn bad_settings_and_too_little_data_are_refused_by_name() {
         plain.model(&kept_nothing, &of_rank(2)),
         Err(Error::State(_))
     ));
-    let whole = Mllam { splits: 1, ..plain };
+    let whole = AlternatingMinimization { splits: 1, ..plain };
     assert!(!whole.needs().rows);
     assert!(whole.model(&kept_nothing, &of_rank(2)).is_ok());
 }
@@ -515,7 +538,7 @@ fn heads_that_span_too_little_are_refused() {
     let line = gaussian(1, 5, rng);
     truth.map = Mat::from_fn(2, 5, |i, j| (1.0 + i as f64) * line[(0, j)]);
     let data = passive(&truth, 40, rng);
-    match Mllam::default().model(&data, &of_rank(2)) {
+    match AlternatingMinimization::default().model(&data, &of_rank(2)) {
         Err(Error::RankDeficient { rank, needed, .. }) => assert_eq!((rank, needed), (1, 2)),
         other => panic!("{other:?}"),
     }
@@ -527,7 +550,10 @@ fn heads_that_span_too_little_are_refused() {
             .add_source_rows(unit(5, j), &unit(5, j), Stage::WarmUp, 0, &rows)
             .unwrap();
     }
-    for oracle in [&Mllam::default() as &dyn Trainer, &LastStageErm::default()] {
+    for oracle in [
+        &AlternatingMinimization::default() as &dyn Trainer,
+        &ErmOnLastStage::default(),
+    ] {
         let refused = oracle.model(&silent, &of_rank(2)).unwrap_err();
         assert!(matches!(refused, Error::RankDeficient { .. }), "{refused}");
     }
@@ -546,7 +572,7 @@ fn study(rounds: usize) -> Study {
     .unwrap();
     config.k = Some(2);
     config.warm_up = WarmUp::Rounds { rounds: 1 };
-    config.oracle = Oracle::Mllam(MllamOrErm::default());
+    config.oracle = Oracle::Mllam(PaperTrainer::default());
     let mut study = Study::new(config).unwrap();
     study
         .tell_target(0, &truth.rows(&unit(9, 8), 60, rng))
@@ -567,10 +593,12 @@ fn study(rounds: usize) -> Study {
 fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
     let context = of_rank(2);
     let first = study(1);
-    let expected = Mllam::default().model(first.data(), &context).unwrap();
+    let expected = AlternatingMinimization::default()
+        .model(first.data(), &context)
+        .unwrap();
     assert_eq!(*first.model().unwrap(), expected);
     let later = study(3);
-    let expected = LastStageErm::default()
+    let expected = ErmOnLastStage::default()
         .model(later.data(), &context)
         .unwrap();
     assert_eq!(*later.model().unwrap(), expected);
@@ -582,7 +610,9 @@ fn a_study_plans_with_one_oracle_and_ends_with_the_other() {
     assert_eq!(*planned.model().unwrap(), expected);
     assert_eq!(*trained.model().unwrap(), expected);
     assert_eq!(planned.predictors().unwrap(), choice);
-    let mllam = Mllam::default().model(later.data(), &context).unwrap();
+    let mllam = AlternatingMinimization::default()
+        .model(later.data(), &context)
+        .unwrap();
     assert_ne!(mllam, expected);
     // A file keeps the oracle and the rows that it needs.
     let text = serde_json::to_string(&later).unwrap();

@@ -11,7 +11,7 @@ use taskscout::model::{Activation, AnyRepresentation, Layer, Mlp, Model, Represe
 use taskscout::rng::Rng;
 use taskscout::train::{
     Candidate, FeatureGroupSubset, JointRidge, PartialPooling, PartialPoolingOnNetwork, Predictor,
-    PredictorKind, TrainContext, TrainResult, Trainer, TrainerNeeds, guard,
+    PredictorKind, TrainContext, TrainOutput, Trainer, TrainerNeeds, guard,
 };
 
 /// A constant, four features that matter and eight that hardly do.
@@ -404,7 +404,7 @@ fn settings_that_do_not_fit_are_named() {
 struct Magnitude;
 
 impl Trainer for Magnitude {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainOutput> {
         // It must not see the target.
         assert_eq!(context.target_rows, taskscout::data::FoldSelection::None);
         let sign = |i, j| f64::from(i == 1) * [1.0, -1.0][j];
@@ -422,7 +422,7 @@ impl Trainer for Magnitude {
                 ..context.clone()
             },
         )?;
-        Ok(TrainResult::from(Model {
+        Ok(TrainOutput::from(Model {
             representation: AnyRepresentation::Mlp(mlp),
             ..model
         }))

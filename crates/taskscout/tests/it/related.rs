@@ -9,7 +9,7 @@ use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
-use taskscout::target::{Target, TargetKind};
+use taskscout::target::{Target, TargetParameters};
 use taskscout::task::Task;
 use taskscout::train::{AveragedPredictor, PartialPooling, PredictorKind};
 
@@ -73,7 +73,7 @@ fn study(targets: Vec<Target>, rows: usize) -> Study {
     let count = targets.len();
     let mut study = Study::new(config(targets)).unwrap();
     for target in 0..count {
-        if let TargetKind::Known { task } = study.config().targets[target].kind.clone() {
+        if let TargetParameters::Known { task } = study.config().targets[target].kind.clone() {
             let samples = sample(&task, rows, target as u64);
             study.tell_target(target, &samples).unwrap();
         }

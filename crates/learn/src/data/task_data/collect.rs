@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{SourceData, TARGET_FOLD_COUNT, TargetData, TaskData, no_rows};
-use crate::data::{Batch, Rows, Samples, Stage, Statistics};
+use crate::data::{Rows, RowsOrStatistics, Samples, Stage, Statistics};
 use crate::error::{Error, Result};
 use crate::task::Task;
 
@@ -54,7 +54,7 @@ impl TaskData {
         rows: &Samples,
     ) -> Result<()> {
         self.check_rows(rows)?;
-        let batch = Batch::of(rows, self.keeps_rows);
+        let batch = RowsOrStatistics::of(rows, self.keeps_rows);
         self.add_source_batch(&task.into(), features, (stage, round), &batch)
     }
 
@@ -67,7 +67,7 @@ impl TaskData {
         task: &Task,
         features: &[f64],
         when: (Stage, usize),
-        batch: &Batch,
+        batch: &RowsOrStatistics,
     ) -> Result<()> {
         self.insert_source_batch(task, features, when, batch, &|_| false)
     }
@@ -82,7 +82,7 @@ impl TaskData {
         task: &Task,
         features: &[f64],
         (stage, round): (Stage, usize),
-        batch: &Batch,
+        batch: &RowsOrStatistics,
         follows: &dyn Fn(&SourceData) -> bool,
     ) -> Result<()> {
         Error::check_length("the task's features", self.task_dim, features.len())?;
@@ -122,10 +122,10 @@ impl TaskData {
     }
 
     /// Feature rows of a target as contiguous blocks, one for each fold.
-    pub fn split_into_folds(&self, rows: &Samples) -> Vec<Batch> {
+    pub fn split_into_folds(&self, rows: &Samples) -> Vec<RowsOrStatistics> {
         let blocks = rows.blocks(TARGET_FOLD_COUNT).into_iter();
         blocks
-            .map(|block| Batch::of(&rows.part(block), self.keeps_rows))
+            .map(|block| RowsOrStatistics::of(&rows.part(block), self.keeps_rows))
             .collect()
     }
 
@@ -133,7 +133,7 @@ impl TaskData {
     ///
     /// # Errors
     /// An unknown target, or rows of the wrong length.
-    pub fn add_target_blocks(&mut self, target: usize, blocks: &[Batch]) -> Result<()> {
+    pub fn add_target_blocks(&mut self, target: usize, blocks: &[RowsOrStatistics]) -> Result<()> {
         for block in blocks {
             block.check(self.feature_dim, self.outputs, self.keeps_rows)?;
         }
@@ -145,7 +145,7 @@ impl TaskData {
         };
         let mut order: Vec<usize> = (0..entry.folds.len()).collect();
         order.sort_by_key(|&fold| (entry.folds[fold].count(), fold));
-        let mut blocks: Vec<&Batch> = blocks.iter().collect();
+        let mut blocks: Vec<&RowsOrStatistics> = blocks.iter().collect();
         blocks.sort_by_key(|block| std::cmp::Reverse(block.len()));
         for (block, &fold) in blocks.into_iter().zip(&order) {
             block.add_to(
@@ -162,7 +162,12 @@ impl TaskData {
     ///
     /// # Errors
     /// An unknown target or fold, or rows of the wrong length.
-    pub fn add_to_fold(&mut self, target: usize, fold: usize, batch: &Batch) -> Result<()> {
+    pub fn add_to_fold(
+        &mut self,
+        target: usize,
+        fold: usize,
+        batch: &RowsOrStatistics,
+    ) -> Result<()> {
         batch.check(self.feature_dim, self.outputs, self.keeps_rows)?;
         let keeps_rows = self.keeps_rows;
         let entry = self.targets.get_mut(target);

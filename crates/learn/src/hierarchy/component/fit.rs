@@ -3,7 +3,7 @@
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use super::{CoefficientPosterior, Component, Evidence, spread};
+use super::{Component, Evidence, TaskCoefficientPosterior, spread};
 use crate::error::Result;
 use crate::hierarchy::level;
 use crate::linalg;
@@ -260,7 +260,7 @@ impl<'a> ComponentFit<'a> {
             outcomes,
         } = solution;
         let posterior = |(index, outcome): (usize, Outcome)| {
-            Ok(CoefficientPosterior {
+            Ok(TaskCoefficientPosterior {
                 mean: outcome.mean,
                 covariance: self.covariance(index, covariance.as_ref())?,
             })

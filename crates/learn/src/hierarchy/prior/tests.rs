@@ -22,7 +22,7 @@ fn prior(rng: &mut Rng) -> TargetPrior {
         0.3 * value
     });
     TargetPrior {
-        common: CoefficientPosterior {
+        common: TaskCoefficientPosterior {
             mean: normals(D, rng),
             covariance: linalg::product(root.as_ref(), root.transpose()),
         },

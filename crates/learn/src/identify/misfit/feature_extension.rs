@@ -9,7 +9,7 @@ use faer::{Mat, MatRef};
 
 use super::candidate_features::{CandidateFeature, candidates};
 use super::left_out::{Change, Held, Left, LeftOutTask};
-use super::{Misfit, MissingFeature, TaskFamily};
+use super::{Misfit, SuspectedMissingFeature, TaskFamily};
 use crate::error::Result;
 use crate::linalg::{self, packed};
 
@@ -30,7 +30,7 @@ pub(super) fn remedies(
     tasks: &[LeftOutTask],
     left: &Left,
     misfit: &Misfit,
-) -> Result<Vec<MissingFeature>> {
+) -> Result<Vec<SuspectedMissingFeature>> {
     if !TaskFamily::can_be_fitted(family.dim(), family.task_features() + 1) {
         return Ok(Vec::new());
     }
@@ -55,7 +55,7 @@ pub(super) fn remedies(
             continue;
         };
         if misfit.residual_variance - out.residual > clear {
-            found.push(MissingFeature {
+            found.push(SuspectedMissingFeature {
                 feature: candidate.name(),
                 exponents: candidate.exponents,
                 residual_variance: out.residual,
@@ -70,7 +70,7 @@ pub(super) fn remedies(
 
 /// Sorts by the residual, but puts the simplest of those that are as good as the best first: tasks
 /// in the corners of a box hardly tell `w1²` from the constant.
-fn simplest_first(found: &mut [MissingFeature], tie: f64) {
+fn simplest_first(found: &mut [SuspectedMissingFeature], tie: f64) {
     found.sort_by(|a, b| a.residual_variance.total_cmp(&b.residual_variance));
     let Some(best) = found.first().map(|remedy| remedy.residual_variance) else {
         return;
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn the_simplest_of_the_best_comes_first() {
-        let remedy = |exponents: [u32; 2], residual| MissingFeature {
+        let remedy = |exponents: [u32; 2], residual| SuspectedMissingFeature {
             feature: String::new(),
             exponents: exponents.to_vec(),
             residual_variance: residual,

@@ -88,12 +88,12 @@ pub struct Misfit {
     pub tasks: usize,
     /// Features that would lower the residual clearly, by gain, but first the simplest of those that
     /// are as good as the best. Looked for where the misfit is serious.
-    pub remedies: Vec<MissingFeature>,
+    pub remedies: Vec<SuspectedMissingFeature>,
 }
 
 /// A feature that the task features lack.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct MissingFeature {
+pub struct SuspectedMissingFeature {
     /// Its name, such as `1`, `w1²` or `w1·w3`.
     pub feature: String,
     /// Its exponents, one a task parameter, as [`Monomials`](crate::features::Monomials) takes them.
@@ -177,7 +177,7 @@ impl fmt::Display for Misfit {
         }
         f.write_str("the task features cannot express these tasks; ")?;
         match self.remedies.first() {
-            Some(MissingFeature {
+            Some(SuspectedMissingFeature {
                 feature,
                 residual_variance: residual,
                 ..

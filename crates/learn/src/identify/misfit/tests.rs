@@ -233,7 +233,7 @@ fn a_task_left_out_is_a_fit_without_it() {
 
 #[test]
 fn the_verdict_is_one_sentence() {
-    let remedy = MissingFeature {
+    let remedy = SuspectedMissingFeature {
         feature: "1".into(),
         exponents: vec![0],
         residual_variance: 0.26,

@@ -1,12 +1,14 @@
 //! The candidate that is a member of the source family.
 
-use super::LeaveFoldOutRepresentation;
+use super::RepresentationWithoutFold;
 use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::Result;
 use crate::identify::IdentifiedParameters;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::LinearPosterior;
-use crate::train::guard::{Candidate, Head, HeldOutScore, Predictor, PredictorKind, comparable};
+use crate::train::guard::{
+    Candidate, HeldOutScore, Predictor, PredictorKind, TargetHead, comparable,
+};
 
 /// Between these the odds of a member of the source family are those of its marginal likelihood, which knows more than a few
 /// noisy rows held out do.
@@ -35,7 +37,7 @@ pub fn candidate(
     data: &TaskData,
     target: usize,
     representation: &AnyRepresentation,
-    folds: &[LeaveFoldOutRepresentation],
+    folds: &[RepresentationWithoutFold],
     identify: Identify<'_>,
 ) -> Result<Option<(Option<Candidate>, IdentifiedParameters)>> {
     let Some(member) = identify(FoldSelection::All, representation)? else {
@@ -126,7 +128,7 @@ fn predictor(data: &TaskData, member: &IdentifiedFamilyMember) -> Predictor {
             (found.iter().map(|c| linear.coefficients(c)).collect(), None)
         }
         Some(phi) => {
-            let head = Head {
+            let head = TargetHead {
                 representation: phi.clone(),
                 coefficients: found.clone(),
             };

@@ -15,15 +15,15 @@ mod on_features;
 mod on_rows;
 
 pub use self::identified::IdentifiedFamilyMember;
-pub use self::identified::candidate as identified;
+pub use self::identified::candidate as identified_candidate;
 use super::guard::{self, Candidate};
-use super::{LeaveFoldOutRepresentation, TrainContext};
+use super::{RepresentationWithoutFold, TrainContext};
 use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::model::{AnyRepresentation, Model};
 
 /// Learns a representation from rows of the target alone, if there is any use for one.
-pub type FitTargetOnlyRepresentation<'a> =
+pub type TargetOnlyRepresentationFitter<'a> =
     &'a dyn Fn(usize, &TrainContext) -> Result<Option<AnyRepresentation>>;
 
 /// A matrix is all that a target's own rows are described by.
@@ -36,8 +36,8 @@ pub(super) fn on_representation(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
-    (model, folds): (&Model, &[LeaveFoldOutRepresentation]),
-    alone: FitTargetOnlyRepresentation<'_>,
+    (model, folds): (&Model, &[RepresentationWithoutFold]),
+    alone: TargetOnlyRepresentationFitter<'_>,
 ) -> Result<Vec<Candidate>> {
     match &model.representation {
         AnyRepresentation::Linear(linear) => on_features::candidates(
@@ -70,18 +70,18 @@ pub fn target_only_candidates(
     context: &TrainContext,
     target: usize,
 ) -> Result<Vec<Candidate>> {
-    target_only_candidates_or_network(data, context, target, &no_network)
+    target_only_candidates_with_network(data, context, target, &no_network)
 }
 
 /// The same, or a head on a representation learnt from the same rows, whichever does better on rows left out.
 ///
 /// # Errors
 /// A target without rows, or a failing fit.
-pub fn target_only_candidates_or_network(
+pub fn target_only_candidates_with_network(
     data: &TaskData,
     context: &TrainContext,
     target: usize,
-    alone: FitTargetOnlyRepresentation<'_>,
+    alone: TargetOnlyRepresentationFitter<'_>,
 ) -> Result<Vec<Candidate>> {
     guard::check_rows(data, target)?;
     let folds: Vec<on_rows::Fold<'_>> = (0..TARGET_FOLD_COUNT)
@@ -97,7 +97,7 @@ fn remembered(
     data: &TaskData,
     target: usize,
     rows: FoldSelection,
-    alone: FitTargetOnlyRepresentation<'_>,
+    alone: TargetOnlyRepresentationFitter<'_>,
 ) -> Result<Option<AnyRepresentation>> {
     let key = (target, rows, data.target_rows(target));
     context.target_only_cache.representation(key, || {
@@ -113,7 +113,7 @@ fn remembered(
     })
 }
 
-impl super::TrainResult {
+impl super::TrainOutput {
     /// A model with the usual candidates: a head on its representation for each target that the context asks for, with and
     /// without a residual, beside the target's own rows.
     ///
@@ -125,7 +125,7 @@ impl super::TrainResult {
         data: &TaskData,
         context: &TrainContext,
         model: Model,
-        folds: Vec<LeaveFoldOutRepresentation>,
+        folds: Vec<RepresentationWithoutFold>,
     ) -> Result<Self> {
         Self::with_heads_and_target_networks(data, context, (model, folds), &no_network)
     }
@@ -138,8 +138,8 @@ impl super::TrainResult {
     pub fn with_heads_and_target_networks(
         data: &TaskData,
         context: &TrainContext,
-        (model, folds): (Model, Vec<LeaveFoldOutRepresentation>),
-        alone: FitTargetOnlyRepresentation<'_>,
+        (model, folds): (Model, Vec<RepresentationWithoutFold>),
+        alone: TargetOnlyRepresentationFitter<'_>,
     ) -> Result<Self> {
         let propose = |&target: &usize| {
             guard::check_rows(data, target)?;
@@ -162,16 +162,16 @@ impl super::TrainResult {
     ///
     /// ```
     /// use taskscout::data::TaskData;
-    /// use taskscout::train::{JointRidge, TrainResult, TrainContext, Trainer};
+    /// use taskscout::train::{JointRidge, TrainOutput, TrainContext, Trainer};
     ///
     /// /// The default trainer with a penalty fixed in advance.
     /// #[derive(Debug)]
     /// struct Stiff;
     ///
     /// impl Trainer for Stiff {
-    ///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainResult> {
+    ///     fn fit(&self, data: &TaskData, context: &TrainContext) -> taskscout::Result<TrainOutput> {
     ///         let ridge = JointRidge { lambda: Some(10.0), ..JointRidge::default() };
-    ///         TrainResult::cross_fitted(data, context, |context| ridge.model(data, context))
+    ///         TrainOutput::cross_fitted(data, context, |context| ridge.model(data, context))
     ///     }
     /// }
     /// ```
@@ -192,7 +192,7 @@ impl super::TrainResult {
                 warm_start: None,
                 ..context.without_fold(fold)
             };
-            folds.push(LeaveFoldOutRepresentation {
+            folds.push(RepresentationWithoutFold {
                 fold,
                 representation: fit(&without)?.representation,
             });

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::Linear;
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
 use crate::train::guard::{Blend, Candidate, HeldOutScore, Predictor, PredictorKind, comparable};
-use crate::train::{LeaveFoldOutRepresentation, TargetOnlyCache};
+use crate::train::{RepresentationWithoutFold, TargetOnlyCache};
 
 /// The kinds of predictor, in the order of all lists here.
 const KINDS: [PredictorKind; 3] = [
@@ -34,7 +34,7 @@ pub(super) fn candidates(
     data: &TaskData,
     target: usize,
     (representation, noise): (&Linear, f64),
-    folds: &[LeaveFoldOutRepresentation],
+    folds: &[RepresentationWithoutFold],
     cache: &TargetOnlyCache,
 ) -> Result<Vec<Candidate>> {
     let everything = data.target_statistics(target, FoldSelection::All)?;
@@ -74,7 +74,7 @@ fn noise_priors(rows: usize, noise: f64) -> Vec<NoisePrior> {
 fn judge(
     data: &TaskData,
     target: usize,
-    (folds, cache): (&[LeaveFoldOutRepresentation], &TargetOnlyCache),
+    (folds, cache): (&[RepresentationWithoutFold], &TargetOnlyCache),
     floors: &[f64],
     ways: &[NoisePrior],
 ) -> Result<Vec<[Vec<HeldOutScore>; 3]>> {

@@ -8,7 +8,9 @@ use crate::error::Result;
 use crate::model::{AnyRepresentation, Representation as _};
 use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
 use crate::representation::Stack;
-use crate::train::guard::{Candidate, Head, HeldOutScore, Predictor, PredictorKind, comparable};
+use crate::train::guard::{
+    Candidate, HeldOutScore, Predictor, PredictorKind, TargetHead, comparable,
+};
 
 /// What a candidate knows on `z`, one posterior an output.
 type OnStack = Vec<LinearPosterior>;
@@ -213,7 +215,7 @@ fn unstack(kind: PredictorKind, candidate: &[LinearPosterior], stack: &Stack<'_>
     let head = stack.parts().find_map(|(phi, columns)| {
         let coefficients = cut(columns);
         let used = coefficients.iter().flatten().any(|value| value.abs() > 0.0);
-        used.then(|| Head {
+        used.then(|| TargetHead {
             representation: phi.clone(),
             coefficients,
         })

@@ -6,7 +6,7 @@
 //! marginal likelihood speaks for it. A candidate that the target's rows contradict has a density that is
 //! smaller by orders of magnitude, and no weight. Target-only keeps a floor.
 
-use super::{Candidate, Head, Predictor, PredictorKind};
+use super::{Candidate, Predictor, PredictorKind, TargetHead};
 use crate::data::TaskData;
 use crate::linalg;
 use crate::regression::LinearPosterior;
@@ -58,7 +58,7 @@ pub(super) fn mean(candidates: &[Candidate], weights: &[f64], lead: usize) -> Op
         .iter()
         .map(|row| vec![0.0; row.len()])
         .collect();
-    let mut head: Option<Head> = None;
+    let mut head: Option<TargetHead> = None;
     for (candidate, &weight) in candidates.iter().zip(weights) {
         if weight < NEGLIGIBLE {
             continue;

@@ -81,7 +81,7 @@ pub struct Predictor {
     pub coefficients: Vec<Vec<f64>>,
     /// What it adds by a representation that is no matrix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head: Option<Head>,
+    pub head: Option<TargetHead>,
     /// Mean squared error on held-out rows of the target, where there are enough rows.
     #[serde(rename = "held_out")]
     pub held_out_error: Option<f64>,
@@ -89,7 +89,7 @@ pub struct Predictor {
 
 /// A representation with a linear head of a target's own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Head {
+pub struct TargetHead {
     /// `φ`.
     pub representation: AnyRepresentation,
     /// Coefficients on `φ`, one vector an output.

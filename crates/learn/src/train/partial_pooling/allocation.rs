@@ -16,7 +16,7 @@ mod expected;
 
 use faer::Mat;
 
-pub use self::expected::expected_target_variance;
+pub use self::expected::expected_target_prediction_variance;
 use super::HierarchicalModel;
 use crate::error::Result;
 use crate::linalg;
@@ -48,7 +48,7 @@ struct TargetFamily {
 
 /// A source task to allocate rows to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CappedSourceTask {
+pub struct SourceTaskWithRowLimit {
     /// Its task features.
     pub features: Vec<f64>,
     /// Rows that it has given already.
@@ -60,10 +60,10 @@ pub struct CappedSourceTask {
 /// How a budget serves the targets best: rows for each source task, fewer than the budget where related tasks
 /// have no more left. `hierarchies` are what has been learnt so far, one an output; without any, tasks are taken to be as
 /// alike as their features.
-pub fn allocate_rows(
+pub fn allocate_row_budget(
     hierarchies: &[HierarchicalModel],
     targets: &[Vec<f64>],
-    sources: &[CappedSourceTask],
+    sources: &[SourceTaskWithRowLimit],
     budget: usize,
 ) -> Result<Vec<usize>> {
     let mut families = Vec::with_capacity(targets.len() * hierarchies.len().max(1));
@@ -153,13 +153,13 @@ impl TargetFamily {
     }
 
     /// Before anything is known: features of tasks say all but a tenth, in a scale of their own.
-    fn guess(target: &[f64], sources: &[CappedSourceTask]) -> Self {
+    fn guess(target: &[f64], sources: &[SourceTaskWithRowLimit]) -> Self {
         let mut features: Vec<usize> = (0..target.len())
             .filter(|&i| target[i].abs() > 0.0)
             .collect();
         // What the target's related tasks have besides is part of their family.
         loop {
-            let meets = |source: &&CappedSourceTask| {
+            let meets = |source: &&SourceTaskWithRowLimit| {
                 features.iter().any(|&i| source.features[i].abs() > 0.0)
             };
             let mut wider: Vec<usize> = sources
@@ -195,7 +195,7 @@ impl TargetFamily {
     }
 
     /// Whether a task is of the family.
-    fn has(&self, source: &CappedSourceTask) -> bool {
+    fn has(&self, source: &SourceTaskWithRowLimit) -> bool {
         self.features
             .iter()
             .any(|&index| source.features[index].abs() > 0.0)
@@ -218,7 +218,7 @@ impl TargetFamily {
     /// The covariances that rows of the source tasks leave, by group.
     fn covariances(
         &self,
-        sources: &[CappedSourceTask],
+        sources: &[SourceTaskWithRowLimit],
         rows: &[usize],
     ) -> Result<Vec<SharedCovariance>> {
         let q = self.features.len();
@@ -249,7 +249,7 @@ impl TargetFamily {
     fn gain(
         &self,
         covariances: &[SharedCovariance],
-        source: &CappedSourceTask,
+        source: &SourceTaskWithRowLimit,
         (from, to): (usize, usize),
     ) -> f64 {
         let u = self.part(&source.features);

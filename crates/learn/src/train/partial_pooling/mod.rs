@@ -14,18 +14,23 @@ mod target_candidates;
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
-pub use crate::hierarchy::{CoefficientPosterior, HierarchicalModel, TargetPrior, TaskPosterior};
-pub use allocation::{CappedSourceTask, allocate_rows, expected_target_variance};
+pub use crate::hierarchy::{
+    HierarchicalModel, SourceFunctionPosterior, TargetPrior, TaskCoefficientPosterior,
+};
+pub use allocation::{
+    SourceTaskWithRowLimit, allocate_row_budget, expected_target_prediction_variance,
+};
 pub use on_network::PartialPoolingOnNetwork;
 
 use super::guard::{self, Candidate};
-use super::{TrainContext, TrainResult, Trainer};
+use super::{TrainContext, TrainOutput, Trainer};
 use crate::data::{FoldSelection, TaskData};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Families, FunctionBasis, TaskClusters};
 use crate::linalg;
 use crate::model::{
-    AnyRepresentation, FitReport, Linear, Model, ModelStructure, Representation as _, TaskMap,
+    AnyRepresentation, FitReport, Linear, Model, ModelStructure, Representation as _,
+    TaskEmbeddingMap,
 };
 
 /// A named choice among the groups of input features.
@@ -280,7 +285,7 @@ impl PartialPooling {
         let noise = noises.sum::<f64>() / hierarchies.len() as f64;
         Ok(Model {
             representation,
-            map: TaskMap::new(map, task_dim),
+            map: TaskEmbeddingMap::new(map, task_dim),
             spectrum,
             noise,
             report: FitReport {
@@ -303,7 +308,7 @@ impl PartialPooling {
 }
 
 impl Trainer for PartialPooling {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         self.validate(data.feature_dim())?;
         let best = self.best(data, context, self.bases(data.feature_dim()))?;
         self.fitted(data, context, self.hierarchy(data, best)?)
@@ -324,7 +329,7 @@ impl Trainer for PartialPooling {
 
 impl PartialPooling {
     /// The model with what it proposes. No row of a target enters what families say, so there are no folds to leave out.
-    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<TrainResult> {
+    fn fitted(&self, data: &TaskData, context: &TrainContext, model: Model) -> Result<TrainOutput> {
         let propose = |&target: &usize| {
             let shared = self.shared_candidate(data, &model, target)?;
             let own = self.target_only(data, context, target)?;
@@ -335,7 +340,7 @@ impl PartialPooling {
             .iter()
             .map(propose)
             .collect::<Result<_>>()?;
-        Ok(TrainResult {
+        Ok(TrainOutput {
             candidates,
             ..model.into()
         })

@@ -7,7 +7,7 @@ use crate::data::{FoldSelection, TaskData};
 use crate::error::Result;
 use crate::model::Representation as _;
 use crate::train::guard::Candidate;
-use crate::train::{TrainContext, TrainResult, Trainer, TrainerNeeds};
+use crate::train::{TrainContext, TrainOutput, Trainer, TrainerNeeds};
 
 /// Partial pooling over what a network makes of the features: the network is learnt by a trainer of
 /// its own from the source tasks, and stands beside the features.
@@ -21,7 +21,7 @@ pub struct PartialPoolingOnNetwork {
 }
 
 impl Trainer for PartialPoolingOnNetwork {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         self.pooled.validate(data.feature_dim())?;
         let sources = TrainContext {
             target_rows: FoldSelection::None,

@@ -9,7 +9,7 @@ use crate::hierarchy::{FunctionBasis, HierarchicalModel, row_weight};
 use crate::model::Representation as _;
 use crate::regression::LinearPosterior;
 use crate::train::guard::{
-    self, Blend, Candidate, FACTOR_ODDS, Head, HeldOutScore, Predictor, PredictorKind,
+    self, Blend, Candidate, FACTOR_ODDS, HeldOutScore, Predictor, PredictorKind, TargetHead,
     VARIANCE_FACTORS,
 };
 
@@ -351,7 +351,7 @@ fn unpick(data: &TaskData, hierarchy: &HierarchicalModel, learnt: &[f64]) -> Pre
     Predictor {
         kind: PredictorKind::Shared,
         coefficients: vec![on_features],
-        head: hierarchy.basis.network.as_ref().map(|phi| Head {
+        head: hierarchy.basis.network.as_ref().map(|phi| TargetHead {
             representation: phi.clone(),
             coefficients: vec![on_network],
         }),

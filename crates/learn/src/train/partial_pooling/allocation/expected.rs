@@ -1,6 +1,6 @@
 //! What rows of related tasks are expected to leave open of a target.
 
-use super::{CappedSourceTask, TargetFamily};
+use super::{SourceTaskWithRowLimit, TargetFamily};
 use crate::error::Result;
 use crate::hierarchy::HierarchicalModel;
 use crate::linalg;
@@ -12,10 +12,10 @@ use crate::linalg;
 ///
 /// # Errors
 /// A breakdown of the numerics.
-pub fn expected_target_variance(
+pub fn expected_target_prediction_variance(
     hierarchy: &HierarchicalModel,
     (target, features): (usize, &[f64]),
-    sources: &[CappedSourceTask],
+    sources: &[SourceTaskWithRowLimit],
     target_rows: usize,
 ) -> Result<Option<f64>> {
     let Some(family) = TargetFamily::of(hierarchy, target, features) else {

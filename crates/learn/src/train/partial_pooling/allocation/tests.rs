@@ -6,11 +6,11 @@ use proptest::test_runner::RngSeed;
 use super::*;
 
 /// Tasks of vehicles in winds: for each vehicle a constant and the wind.
-fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> CappedSourceTask {
+fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> SourceTaskWithRowLimit {
     let mut features = vec![0.0; 4];
     features[2 * vehicle] = 1.0;
     features[2 * vehicle + 1] = wind;
-    CappedSourceTask {
+    SourceTaskWithRowLimit {
         features,
         rows,
         capacity: left,
@@ -18,7 +18,7 @@ fn task(vehicle: usize, wind: f64, rows: usize, left: usize) -> CappedSourceTask
 }
 
 /// The variance of a target the long way round: conditioning on one mean of rows per task.
-fn variance(family: &TargetFamily, sources: &[CappedSourceTask], rows: &[usize]) -> f64 {
+fn variance(family: &TargetFamily, sources: &[SourceTaskWithRowLimit], rows: &[usize]) -> f64 {
     let of_group = |group: &Group| {
         let kernel = |u: &[f64], v: &[f64]| -> f64 {
             let terms = family.features.iter().zip(&group.shared);
@@ -27,7 +27,7 @@ fn variance(family: &TargetFamily, sources: &[CappedSourceTask], rows: &[usize])
         let mut target = vec![0.0; 4];
         let places = family.features.iter().zip(&family.target);
         places.for_each(|(&index, &value)| target[index] = value);
-        let seen: Vec<(&CappedSourceTask, usize)> = sources
+        let seen: Vec<(&SourceTaskWithRowLimit, usize)> = sources
             .iter()
             .zip(rows.iter().copied())
             .filter(|(_, n)| *n > 0)
@@ -47,7 +47,7 @@ fn variance(family: &TargetFamily, sources: &[CappedSourceTask], rows: &[usize])
     family.groups.iter().map(of_group).sum()
 }
 
-fn fleet(left: usize) -> Vec<CappedSourceTask> {
+fn fleet(left: usize) -> Vec<SourceTaskWithRowLimit> {
     let winds = [0.0, 0.25, 0.5, 0.75, 1.0];
     let vehicle = |vehicle| winds.map(|wind| task(vehicle, wind, 0, left));
     [vehicle(0), vehicle(1)].concat()
@@ -62,10 +62,10 @@ proptest! {
         wind in 0.0_f64..2.0,
         budget in 1_usize..300,
     ) {
-        let sources: Vec<CappedSourceTask> = tasks.iter().map(|&(v, w, rows, left)| task(v, w, rows, left)).collect();
+        let sources: Vec<SourceTaskWithRowLimit> = tasks.iter().map(|&(v, w, rows, left)| task(v, w, rows, left)).collect();
         let target = task(0, wind, 0, 0).features;
-        let found = allocate_rows(&[], &[target], &sources, budget).unwrap();
-        let related = |c: &CappedSourceTask| c.features[0] > 0.0;
+        let found = allocate_row_budget(&[], &[target], &sources, budget).unwrap();
+        let related = |c: &SourceTaskWithRowLimit| c.features[0] > 0.0;
         for (n, source) in found.iter().zip(&sources) {
             prop_assert!(*n <= source.capacity);
             prop_assert!(*n == 0 || related(source));
@@ -82,7 +82,7 @@ proptest! {
         wind in 0.0_f64..2.0,
         own in 0.001_f64..1.0,
     ) {
-        let sources: Vec<CappedSourceTask> = (0..5).map(|i| task(0, 0.3 * i as f64, 0, 500)).collect();
+        let sources: Vec<SourceTaskWithRowLimit> = (0..5).map(|i| task(0, 0.3 * i as f64, 0, 500)).collect();
         let target = task(0, wind, 0, 0).features;
         let mut family = TargetFamily::guess(&target, &sources);
         family.groups.push(Group { weight: 3.0, size: 0.2, shared: vec![0.5, 2.0], own });
@@ -101,7 +101,7 @@ proptest! {
 fn rows_go_to_the_family_and_to_winds_that_are_near() {
     for (wind, near) in [(0.0, 0), (0.25, 1), (0.75, 3), (1.0, 4)] {
         let target = task(1, wind, 0, 0).features;
-        let found = allocate_rows(&[], &[target], &fleet(1000), 400).unwrap();
+        let found = allocate_row_budget(&[], &[target], &fleet(1000), 400).unwrap();
         assert_eq!(found[..5], [0; 5]);
         let of_kin = &found[5..];
         let most = (0..5).max_by_key(|&index| of_kin[index]).unwrap();
@@ -115,7 +115,7 @@ fn rows_go_to_the_family_and_to_winds_that_are_near() {
 #[test]
 fn several_targets_share_a_budget() {
     let targets = [task(0, 0.5, 0, 0).features, task(1, 0.5, 0, 0).features];
-    let found = allocate_rows(&[], &targets, &fleet(1000), 200).unwrap();
+    let found = allocate_row_budget(&[], &targets, &fleet(1000), 200).unwrap();
     let halves = [&found[..5], &found[5..]].map(|half| half.iter().sum::<usize>());
     assert_eq!(halves[0] + halves[1], 200);
     assert!(
@@ -129,11 +129,11 @@ fn several_targets_share_a_budget() {
 fn no_other_way_to_hand_rows_out_leaves_much_less_variance() {
     for (wind, given) in [(0.2, [0, 0, 0]), (0.9, [5, 0, 0]), (1.4, [0, 3, 0])] {
         let winds = [0.0, 0.5, 1.0];
-        let sources: Vec<CappedSourceTask> =
+        let sources: Vec<SourceTaskWithRowLimit> =
             (0..3).map(|i| task(0, winds[i], given[i], 6)).collect();
         let target = task(0, wind, 0, 0).features;
         let family = TargetFamily::guess(&target, &sources);
-        let found = allocate_rows(&[], &[target], &sources, 9).unwrap();
+        let found = allocate_row_budget(&[], &[target], &sources, 9).unwrap();
         let after = |counts: [usize; 3]| {
             let rows: Vec<usize> = (0..3).map(|i| given[i] + counts[i]).collect();
             variance(&family, &sources, &rows)
@@ -155,13 +155,16 @@ fn no_other_way_to_hand_rows_out_leaves_much_less_variance() {
 
 #[test]
 fn a_target_without_features_or_kin_takes_nothing() {
-    let unrelated = CappedSourceTask {
+    let unrelated = SourceTaskWithRowLimit {
         features: vec![0.0; 4],
         rows: 0,
         capacity: 50,
     };
     for target in [vec![0.0; 4], task(1, 0.5, 0, 0).features] {
         let sources = [task(0, 0.3, 0, 50), unrelated.clone()];
-        assert_eq!(allocate_rows(&[], &[target], &sources, 20).unwrap(), [0, 0]);
+        assert_eq!(
+            allocate_row_budget(&[], &[target], &sources, 20).unwrap(),
+            [0, 0]
+        );
     }
 }

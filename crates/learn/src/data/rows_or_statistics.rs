@@ -12,7 +12,7 @@ use crate::linalg::packed;
 /// a trainer needs them, else the statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Batch {
+pub enum RowsOrStatistics {
     /// The rows.
     Rows(Samples),
     /// Their statistics.
@@ -28,7 +28,7 @@ pub enum Batch {
     },
 }
 
-impl Batch {
+impl RowsOrStatistics {
     /// Takes feature rows in the smaller form.
     #[must_use]
     pub fn of(rows: &Samples, keep_rows: bool) -> Self {
@@ -151,12 +151,18 @@ mod tests {
 
     #[test]
     fn few_rows_stay_rows_and_many_become_statistics() {
-        assert!(matches!(Batch::of(&rows(3, 20), false), Batch::Rows(_)));
         assert!(matches!(
-            Batch::of(&rows(40, 20), false),
-            Batch::Statistics(_)
+            RowsOrStatistics::of(&rows(3, 20), false),
+            RowsOrStatistics::Rows(_)
         ));
-        assert!(matches!(Batch::of(&rows(40, 20), true), Batch::Rows(_)));
+        assert!(matches!(
+            RowsOrStatistics::of(&rows(40, 20), false),
+            RowsOrStatistics::Statistics(_)
+        ));
+        assert!(matches!(
+            RowsOrStatistics::of(&rows(40, 20), true),
+            RowsOrStatistics::Rows(_)
+        ));
     }
 
     /// What a task's rows add up to does not depend on the form that they are kept in.
@@ -166,7 +172,7 @@ mod tests {
         let mut sums = [false, true].map(|keep| {
             let mut sum = Arc::new(Statistics::new(9, 1));
             for part in &parts {
-                let batch = Batch::of(part, keep);
+                let batch = RowsOrStatistics::of(part, keep);
                 batch.add_to(&mut sum, &mut Rows::default(), false).unwrap();
             }
             sum

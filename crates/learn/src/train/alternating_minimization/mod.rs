@@ -16,7 +16,7 @@
 //! # use rand_distr::{Distribution, StandardNormal};
 //! # use taskscout::rng::{derive, Purpose};
 //! use taskscout::data::{Samples, Stage, TaskData};
-//! use taskscout::train::{Mllam, TrainContext, Trainer};
+//! use taskscout::train::{AlternatingMinimization, TrainContext, Trainer};
 //!
 //! # let mut rng = derive(0, Purpose::Test, &[]);
 //! // y = c_w (x₀ − x₂): one direction of three, a coefficient for each task.
@@ -28,7 +28,7 @@
 //!     data.add_source_rows(&task, &task, Stage::WarmUp, 0, &Samples::new(x, 3, y, 1)?)?;
 //! }
 //! let context = TrainContext { k: Some(1), ..TrainContext::default() };
-//! let model = Mllam::default().model(&data, &context)?;
+//! let model = AlternatingMinimization::default().model(&data, &context)?;
 //! let phi = model.representation.as_linear().unwrap().matrix();
 //! assert!((phi[(0, 0)] + phi[(2, 0)]).abs() < 1e-6 && phi[(1, 0)].abs() < 1e-6);
 //! # Ok::<(), taskscout::Error>(())
@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use super::initial::FullRidge;
 use super::joint_ridge::{HalfStep, JointRidge, check_rank};
 use super::{
-    LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, TrainerNeeds, task_map,
+    RepresentationWithoutFold, TrainContext, TrainOutput, Trainer, TrainerNeeds, task_map,
 };
 use crate::data::{FoldSelection, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
@@ -63,7 +63,7 @@ const NOISELESS: f64 = 1e-12;
 /// Alternating minimisation with a free head for every task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Mllam {
+pub struct AlternatingMinimization {
     /// Iterations on parts of the rows.
     pub iterations: usize,
     /// Parts that every task's rows are cut into. Each half-step of an iteration takes the next
@@ -77,7 +77,7 @@ pub struct Mllam {
     pub tolerance: f64,
 }
 
-impl Default for Mllam {
+impl Default for AlternatingMinimization {
     fn default() -> Self {
         Self {
             iterations: 4,
@@ -107,8 +107,8 @@ struct End {
     trace: Vec<f64>,
 }
 
-impl Trainer for Mllam {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+impl Trainer for AlternatingMinimization {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let k = self.rank(data, context)?;
         let start = self.start(data, context, k)?;
         let model = self.finish(&start, data, context)?;
@@ -130,13 +130,13 @@ impl Trainer for Mllam {
             } else {
                 self.model(data, &without)?.representation
             };
-            Ok(LeaveFoldOutRepresentation {
+            Ok(RepresentationWithoutFold {
                 fold,
                 representation,
             })
         };
         let folds = (0..TARGET_FOLD_COUNT).map(fold).collect::<Result<_>>()?;
-        TrainResult::with_heads(data, context, model, folds)
+        TrainOutput::with_heads(data, context, model, folds)
     }
 
     fn needs(&self) -> TrainerNeeds {
@@ -147,7 +147,7 @@ impl Trainer for Mllam {
     }
 }
 
-impl Mllam {
+impl AlternatingMinimization {
     /// Checks the settings.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::initial::FullRidge;
 use super::joint_ridge::{Fit, JointRidge, check_rank};
-use super::{LeaveFoldOutRepresentation, TrainContext, TrainResult, Trainer, task_map};
+use super::{RepresentationWithoutFold, TrainContext, TrainOutput, Trainer, task_map};
 use crate::data::{FoldSelection, Stage, TARGET_FOLD_COUNT, TaskData};
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -23,12 +23,12 @@ const PENALTY_SHARE: f64 = 1e-6;
 /// Empirical risk minimisation over the last two stages, then the head of each target.
 ///
 /// ```
-/// use taskscout::train::LastStageErm;
-/// assert_eq!(LastStageErm::default().max_sweeps, 100);
+/// use taskscout::train::ErmOnLastStage;
+/// assert_eq!(ErmOnLastStage::default().max_sweeps, 100);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct LastStageErm {
+pub struct ErmOnLastStage {
     /// Sweeps over both factors at most.
     pub max_sweeps: usize,
     /// The sweeps end when the objective falls by less than this many times the noise variance for
@@ -36,7 +36,7 @@ pub struct LastStageErm {
     pub tolerance: f64,
 }
 
-impl Default for LastStageErm {
+impl Default for ErmOnLastStage {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -49,21 +49,21 @@ struct JointFit {
     notes: Vec<String>,
 }
 
-impl Trainer for LastStageErm {
-    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainResult> {
+impl Trainer for ErmOnLastStage {
+    fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         let joint = self.joint(data, context)?;
         let shared = AnyRepresentation::from(Linear::from_basis(joint.basis.clone()));
         let model = joint.with_heads(data, context)?;
         // The targets' rows have no say in `φ`, so every fold has the same.
-        let folds = (0..TARGET_FOLD_COUNT).map(|fold| LeaveFoldOutRepresentation {
+        let folds = (0..TARGET_FOLD_COUNT).map(|fold| RepresentationWithoutFold {
             fold,
             representation: shared.clone(),
         });
-        TrainResult::with_heads(data, context, model, folds.collect())
+        TrainOutput::with_heads(data, context, model, folds.collect())
     }
 }
 
-impl LastStageErm {
+impl ErmOnLastStage {
     pub(super) const DEFAULT: Self = Self {
         max_sweeps: 100,
         tolerance: 5e-3,
