@@ -1,9 +1,12 @@
 //! Packages of Debian that tests need, installed where that is allowed.
 
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
-/// Installs a package; if that cannot be, says why.
+/// Installs a package, one at a time; if that cannot be, says why.
 pub(crate) fn install(package: &str) -> Result<(), String> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
     if !root() {
         return Err(format!(
             "`{package}` is not installed; install Debian's `{package}`, or the one of your system"

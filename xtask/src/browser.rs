@@ -1,7 +1,7 @@
 //! The live page in a real browser: Debian's Chromium, driven by playwright-core, judged by axe-core as well.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use crate::apt;
 use crate::checks::taskscout_binary;
@@ -13,12 +13,21 @@ const PACKAGES: [&str; 2] = ["playwright-core@1.65.1", "axe-core@4.14.0"];
 /// Where Debian puts the browser.
 const CHROMIUM: &str = "/usr/bin/chromium";
 
+/// When the lines of the test are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// One by one, as they come.
+    AsTheyCome,
+    /// Together at the end, because something else writes meanwhile.
+    AtTheEnd,
+}
+
 /// Runs the page through a browser, or says why it went without.
-pub(crate) fn test(workspace: &Workspace) -> Result<Option<String>, Failure> {
-    let folder = workspace.target_dir().join("browser");
-    if let Err(reason) = provide(&folder) {
+pub(crate) fn test(workspace: &Workspace, lines: Lines) -> Result<Option<String>, Failure> {
+    if let Err(reason) = provide(workspace) {
         return Ok(Some(format!("WENT WITHOUT a browser: {reason}")));
     }
+    let folder = workspace.target_dir().join("browser");
     let taskscout = taskscout_binary(workspace)?;
     let script = workspace.root().join("crates/server/tests/browser/run.mjs");
     let mut node = Command::new("node");
@@ -27,14 +36,27 @@ pub(crate) fn test(workspace: &Workspace) -> Result<Option<String>, Failure> {
         .env("TASKSCOUT_PACKAGES", &folder)
         .env("TASKSCOUT_SHOTS", folder.join("shots"))
         .env("TASKSCOUT_CHROMIUM", CHROMIUM);
-    run(&mut node).map_err(|failure| {
+    let passed = match lines {
+        Lines::AsTheyCome => run(&mut node),
+        Lines::AtTheEnd => {
+            let kept = folder.join("lines.txt");
+            let file = std::fs::File::create(&kept)?;
+            let passed = run(node.stderr(file.try_clone()?).stdout(file));
+            print!("{}", String::from_utf8_lossy(&std::fs::read(&kept)?));
+            passed
+        }
+    };
+    passed.map_err(|failure| {
         failure.with_remedy("see the lines with FAIL; pictures are in target/browser/shots")
     })?;
     Ok(None)
 }
 
-/// Makes sure that the browser, Node.js and the packages are there.
-fn provide(folder: &Path) -> Result<(), String> {
+/// Makes sure that the browser, Node.js and the packages are there. One thread at a time; a second one finds all of it.
+pub(crate) fn provide(workspace: &Workspace) -> Result<(), String> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
+    let folder = &workspace.target_dir().join("browser");
     for (program, package) in [(CHROMIUM, "chromium"), ("npm", "npm")] {
         if !starts(program) {
             apt::install(package)?;

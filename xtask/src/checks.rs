@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::architecture;
-use crate::browser;
+use crate::browser::{self, Lines};
 use crate::hygiene;
 use crate::links;
 use crate::package;
@@ -25,11 +25,19 @@ pub(crate) fn all(workspace: &Workspace) -> Vec<Step<'_>> {
         Step::new("documentation", || documentation(workspace)),
         Step::new("tests", || tests(workspace)),
         Step::new("documentation tests", || doc_tests(workspace)),
-        Step::new("Python package", || package::test(workspace)),
-        Step::new("page in a browser", || browser::test(workspace)),
+        Step::new("Python package and page in a browser", || {
+            package_and_page(workspace)
+        }),
         Step::new("experiment files", || experiments(workspace)),
         Step::new("tracked files", || hygiene::tracked_files(workspace.root())),
     ]
+}
+
+/// Installs and makes what later steps need. They do the same, find it done, and report what could not be had.
+pub(crate) fn prepare(workspace: &Workspace) {
+    let _ = python::TEST.given_or_made(workspace);
+    let _ = postgres::provide();
+    let _ = browser::provide(workspace);
 }
 
 /// The checks of the feature `burn`, apart because Burn takes longer to build than all else here.
@@ -99,7 +107,10 @@ fn tests(workspace: &Workspace) -> Outcome {
     };
     let remark = |remarks: Vec<String>| (!remarks.is_empty()).then(|| remarks.join("; "));
     if workspace.has_subcommand("nextest") {
-        test(&["nextest", "run", "--workspace", "--no-fail-fast"])?;
+        // Many tests wait, for a server or for a process to end: more of them than cores.
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let slots = format!("--test-threads={}", cores + cores.div_ceil(2));
+        test(&["nextest", "run", "--workspace", "--no-fail-fast", &slots])?;
         return Ok(remark(remarks));
     }
     // Not `--all-targets`: that would start the benchmarks too.
@@ -116,6 +127,20 @@ fn tests(workspace: &Workspace) -> Outcome {
         "by `cargo test`: cargo-nextest is not installed",
     ));
     Ok(remark(remarks))
+}
+
+/// Both at once: either keeps little more than one core busy.
+fn package_and_page(workspace: &Workspace) -> Outcome {
+    let (package, page) = std::thread::scope(|scope| {
+        let page = scope.spawn(|| browser::test(workspace, Lines::AtTheEnd));
+        let package = package::test(workspace);
+        let page = page
+            .join()
+            .map_err(|_| Failure::new("the thread of the page panicked"));
+        (package, page.and_then(|page| page))
+    });
+    let remarks = [package?, page?].into_iter().flatten().collect::<Vec<_>>();
+    Ok((!remarks.is_empty()).then(|| remarks.join("; ")))
 }
 
 fn doc_tests(workspace: &Workspace) -> Outcome {

@@ -54,10 +54,16 @@ fn perform(task: Task) -> Result<(), Failure> {
     let workspace = Workspace::locate()?;
     match task {
         Task::Help => print!("{}", tasks::help()),
-        Task::Test => steps::run_all(&checks::all(&workspace), &mut std::io::stdout())?,
+        // What is fetched comes while the first steps compute.
+        Task::Test => std::thread::scope(|scope| {
+            scope.spawn(|| checks::prepare(&workspace));
+            steps::run_all(&checks::all(&workspace), &mut std::io::stdout())
+        })?,
         Task::TestBurn => steps::run_all(&checks::burn(&workspace), &mut std::io::stdout())?,
         Task::Browser => {
-            let step = steps::Step::new("page in a browser", || browser::test(&workspace));
+            let step = steps::Step::new("page in a browser", || {
+                browser::test(&workspace, browser::Lines::AsTheyCome)
+            });
             steps::run_all(&[step], &mut std::io::stdout())?;
         }
         Task::Wheel => steps::run_all(&package::wheel(&workspace), &mut std::io::stdout())?,

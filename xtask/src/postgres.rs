@@ -1,11 +1,16 @@
 //! The PostgreSQL that tests start servers of their own with, installed where it can be.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use crate::apt;
 
 /// Makes sure that PostgreSQL is there; if not, says why the tests go without it.
+///
+/// One thread at a time; a second one finds it installed.
 pub(crate) fn provide() -> Result<(), String> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
     if installed() {
         return Ok(());
     }

@@ -8,6 +8,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 
 use crate::steps::{Failure, run};
 use crate::workspace::Workspace;
@@ -90,7 +91,10 @@ impl Environment {
     /// Makes the environment unless it is there, and returns the path of its interpreter.
     ///
     /// Whatever it has to say goes to standard error, so that standard output is free for the path.
+    /// One thread at a time; a second one finds it made.
     pub(crate) fn interpreter(&self, workspace: &Workspace) -> Result<PathBuf, Failure> {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock();
         let folder = workspace.target_dir().join(self.folder);
         let interpreter = interpreter_in(&folder);
         if imports(&interpreter, self.packages) {

@@ -281,7 +281,10 @@ impl State {
             }
             Event::TargetTold { target, blocks } => {
                 let name = self.study.config().targets.get(*target)?.name.clone();
-                let rows = blocks.iter().map(taskscout::data::RowsOrStatistics::len).sum();
+                let rows = blocks
+                    .iter()
+                    .map(taskscout::data::RowsOrStatistics::len)
+                    .sum();
                 Some((RowsOf::Target(name), rows))
             }
             _ => None,
