@@ -12,7 +12,16 @@
 /// ```
 #[must_use]
 pub fn plain_reason(reason: &str) -> String {
-    known(reason).unwrap_or_else(|| reason.to_owned())
+    known(reason)
+        .or_else(|| known_parts(reason))
+        .unwrap_or_else(|| reason.to_owned())
+}
+
+/// A task that several parts of a plan ask for has the reason of each.
+fn known_parts(reason: &str) -> Option<String> {
+    let (first, rest) = reason.split_once("; ")?;
+    let first = known(first)?;
+    Some(format!("{first}; {}", plain_reason(rest)))
 }
 
 fn known(reason: &str) -> Option<String> {
@@ -33,17 +42,15 @@ fn known(reason: &str) -> Option<String> {
         return Some(format!("makes up {share} of the target ({like}){rest}"));
     }
     if let Some(rest) = reason.strip_prefix("near target `") {
-        if let Some((target, within)) = rest.split_once("`: found within ") {
-            return Some(format!(
-                "lies near where {target} was found to be, within {within}"
-            ));
+        if let Some((target, _)) = rest.split_once("`: found within ") {
+            return Some(format!("lies where {target} most likely is"));
         }
         let target = rest.strip_suffix("`: by the distance of embeddings")?;
         return Some(format!("behaves most like {target}, by what was measured"));
     }
     match reason {
         "one of a spread over the whole space" => {
-            Some("shows, with others spread over all tasks, what tasks have in common".to_owned())
+            Some("spread over all tasks, to show what they have in common".to_owned())
         }
         "coarse look at every direction" => {
             Some("a first look at all that tasks can differ in".to_owned())
@@ -63,6 +70,13 @@ fn serves(inner: &str) -> Option<String> {
     let like = match first.strip_prefix("cosine ") {
         Some(cosine) => likeness(cosine)?,
         None => return Some(format!("serves the targets{missed}{rest}")),
+    };
+    let rest = match rest
+        .strip_prefix(", at ")
+        .and_then(|cost| cost.strip_suffix(" a sample"))
+    {
+        Some(cost) => format!(", and a sample costs {cost}"),
+        None => rest.to_owned(),
     };
     Some(format!("behaves like the target ({like}){missed}{rest}"))
 }
@@ -96,7 +110,12 @@ mod tests {
             ),
             (
                 "serves the target (cosine 0.84), at 2 a sample",
-                "behaves like the target (similarity 0.84, of at most 1), at 2 a sample",
+                "behaves like the target (similarity 0.84, of at most 1), and a sample costs 2",
+            ),
+            (
+                "one of a spread over the whole space; serves the target (cosine 0.86), at 2 a sample",
+                "spread over all tasks, to show what they have in common; \
+                 behaves like the target (similarity 0.86, of at most 1), and a sample costs 2",
             ),
             (
                 "sharpens direction 2 of 4 (strength 1.250)",
@@ -108,7 +127,7 @@ mod tests {
             ),
             (
                 "near target `tomorrow`: found within ±1.00",
-                "lies near where tomorrow was found to be, within ±1.00",
+                "lies where tomorrow most likely is",
             ),
             (
                 "near target `tomorrow`: by the distance of embeddings",

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use serde_json::Value;
-use taskscout_report::{Curve, Metric, mean_curves, run_plans, run_rows};
+use taskscout_report::{Curve, Metric, SavedReport, mean_curves, run_plans, run_rows};
 
 /// Bytes of a table or a report that are read.
 const LARGEST: u64 = 64 << 20;
@@ -45,6 +45,8 @@ pub(crate) struct RunView {
     targets: Vec<TargetView>,
     /// Tasks with the most samples, by strategy.
     tasks: Vec<TaskUse>,
+    /// What a finished run says, a sentence for each target.
+    verdicts: Vec<String>,
     /// Why something is not shown.
     trouble: Option<String>,
 }
@@ -183,9 +185,18 @@ impl RunView {
             report: path.join("report.html").is_file(),
             targets: targets.into_iter().map(of).collect(),
             tasks: tasks(path),
+            verdicts: verdicts(path, &head),
             trouble,
             head,
         }
+    }
+}
+
+/// What the report of a finished run says. Runs in folders inside have pages of their own.
+fn verdicts(path: &Path, head: &RunHead) -> Vec<String> {
+    match head.finished {
+        true => SavedReport::read(path).map_or_else(|_| Vec::new(), |report| report.verdicts()),
+        false => Vec::new(),
     }
 }
 

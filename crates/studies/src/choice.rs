@@ -35,7 +35,7 @@ impl StoredStudy {
         if !self.definition().feature_choices.is_empty() {
             let used = self.features_in_use()?;
             ways.push(format!(
-                "with {} features of tasks and {} of inputs, which predict best of those to choose from",
+                "All with {} features of tasks and {} of inputs, which predict best of those to choose from",
                 used.tasks.dim(),
                 used.inputs.dim()
             ));
@@ -55,13 +55,13 @@ impl StoredStudy {
             .map(|(way, weight)| {
                 let error = match way.held_out_error {
                     Some(error) => format!(
-                        "error {} {unit} on rows of the target that it had not seen",
+                        "off by {} {unit} on single rows of the target that it had not seen, their noise included",
                         digits((factor * error).sqrt())
                     ),
                     None => "too few rows of the target to check it".into(),
                 };
                 let (kind, share) = (way.kind, 100.0 * weight);
-                format!("{share:.0} % {kind}: {}; {error}", explained(kind))
+                format!("{share:.0} % of the weight: {kind}, {}; {error}", explained(kind))
             })
             .collect()
     }

@@ -162,11 +162,11 @@ impl Outlook {
         let (unit, error_unit) = (&self.unit, &self.error_unit);
         let (price, otherwise) = match (next.spend_on, self.target_rows) {
             (SpendOn::TargetRows, TargetRows::LikeSources) => (
-                ", if they can be had at the cost of other rows,".to_owned(),
+                " (if they can be had at the cost of other rows)".to_owned(),
                 format!(
-                    ", and spent {} to {} {error_unit}",
-                    SpendOn::Design,
-                    error(next.by_design)
+                    ", or to {} {error_unit}, spent {}",
+                    error(next.by_design),
+                    SpendOn::Design
                 ),
             ),
             (SpendOn::TargetRows, TargetRows::Each(cost)) => {
@@ -177,24 +177,29 @@ impl Outlook {
         let planned_gain = 1.0 - next.by_design / next.now;
         let verdict = if forecast.advice.stop {
             match self.under_way {
-                Some(_) => "stop after what is under way",
+                Some(_) => "stop after the open items",
                 None => "stop here",
             }
         } else if !otherwise.is_empty() && planned_gain < forecast.advice.least_gain {
-            "go on if they can be had, and else stop here"
+            match self.under_way {
+                Some(_) => {
+                    "go on with rows of the targets if they can be had, and else stop after the open items"
+                }
+                None => "go on with rows of the targets if they can be had, and else stop here",
+            }
         } else {
             "go on"
         };
         let (first, then) = (self.said_of_under_way(), error(next.then));
         let after = match first.is_empty() {
             true => "",
-            false => " after it,",
+            false => " after them,",
         };
         format!(
-            "{first}another {} {unit}{after} spent {}{price} is expected to lower the error from {} to {then} {error_unit}{otherwise}: {verdict}",
+            "{first}another {} {unit}{after} is expected to lower the error from {} to {then} {error_unit}, spent {}{price}{otherwise}: {verdict}",
             next.budget,
-            next.spend_on,
             error(next.now),
+            next.spend_on,
         )
     }
 
@@ -212,11 +217,11 @@ impl Outlook {
         let (now, then) = (digits(target.now.mean), digits(then.mean));
         let (cost, unit) = (short(open.cost), &self.unit);
         match now == then {
-            true => format!(
-                "what is under way ({cost} {unit}) is not expected to lower the error{on}; "
-            ),
+            true => {
+                format!("the open items ({cost} {unit}) are not expected to lower the error{on}; ")
+            }
             false => format!(
-                "what is under way ({cost} {unit}) is expected to lower the error{on} from {now} to {then} {}; ",
+                "the open items ({cost} {unit}) are expected to lower the error{on} from {now} to {then} {}; ",
                 self.error_unit
             ),
         }
@@ -239,7 +244,7 @@ impl Outlook {
             ));
             if let (Some(open), Some(then)) = (self.under_way, &target.under_way) {
                 text.push_str(&format!(
-                    "once what is under way has come ({} {}): {} {}; what follows is beyond that\n",
+                    "once the open items have come ({} {}): {} {}; what follows is beyond that\n",
                     short(open.cost),
                     self.unit,
                     range(then),
@@ -293,7 +298,7 @@ impl Outlook {
         };
         let now = point(0.0, "now", &target.now);
         let come = target.under_way.as_ref();
-        let come = come.map(|then| point(open, "once what is under way has come", then));
+        let come = come.map(|then| point(open, "once the open items have come", then));
         let series = |name: &str, of: &dyn Fn(&OutlookPoint) -> Option<Interval>| {
             let later = target.further.iter().filter_map(|at| {
                 let what = format!("{} more {}", at.budget, self.unit);
@@ -420,19 +425,23 @@ mod tests {
         let little = says(TargetRows::LikeSources, 3.92);
         assert!(
             little.ends_with(
-                "if they can be had at the cost of other rows, is expected to lower the error from 2 to 1 N, and spent \
-                 as the study would plan it to 1.98 N: go on if they can be had, and else stop here"
+                "is expected to lower the error from 2 to 1 N, spent on rows of the targets (if they can be had at the \
+                 cost of other rows), or to 1.98 N, spent as the study would plan it: go on with rows of the targets if \
+                 they can be had, and else stop here"
             ),
             "{little}"
         );
         let much = says(TargetRows::LikeSources, 2.25);
-        assert!(much.ends_with("to 1.5 N: go on"), "{much}");
+        assert!(
+            much.ends_with("or to 1.5 N, spent as the study would plan it: go on"),
+            "{much}"
+        );
         let priced = says(TargetRows::Each(5.0), 3.92);
         assert!(
-            priced.contains("on rows of the targets (5 minutes each) is expected"),
+            priced.contains("to 1 N, spent on rows of the targets (5 minutes each)"),
             "{priced}"
         );
-        assert!(priced.ends_with("from 2 to 1 N: go on"), "{priced}");
+        assert!(priced.ends_with("each): go on"), "{priced}");
     }
 
     #[test]

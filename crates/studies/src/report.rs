@@ -342,7 +342,7 @@ fn numbers(outlook: &Outlook) -> Numbers {
         };
         line(0.0, "now", &target.now);
         if let Some(interval) = &target.under_way {
-            line(open, "what is under way", interval);
+            line(open, "the open items", interval);
         }
         for point in &target.further {
             let more = open + point.budget as f64;

@@ -68,7 +68,7 @@ fn rounds_count_from_one_and_models_are_explained_in_units() {
     assert_eq!(ways.len(), 4, "{model}");
     assert!(
         ways.iter()
-            .any(|way| way.contains(" % shared: what all tasks have in common"))
+            .any(|way| way.contains(" % of the weight: shared, what all tasks have in common"))
     );
     let alone = ways
         .iter()

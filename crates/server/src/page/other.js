@@ -84,6 +84,24 @@ export function comparePage(main, state) {
 }
 
 // Who is best at the end of the curves, in a sentence.
+// What strategies do, by name.
+const WHAT = {
+  passive: "spreads its samples over all tasks",
+  agnostic: "chooses tasks that show what all tasks have in common",
+  aware: "chooses tasks that serve the target, too",
+  "discrete-l1": "combines as few tasks as it can into the target",
+  "discrete-l2": "combines all tasks into the target",
+  "target-only": "uses rows of the target alone",
+  "target-data": "spends the whole budget on rows of the target",
+};
+
+// The tasks of the strategy with the lowest loss come first.
+function bestFirst(run) {
+  const loss = (name) => Math.min(...run.targets.flatMap((target) => target.returned.filter((curve) => curve.strategy === name).map((curve) => curve.points.at(-1)?.value?.mean ?? Infinity)));
+  const ends = new Map([...new Set(run.tasks.map((one) => one.strategy))].map((name) => [name, loss(name)]));
+  return run.tasks.map((one, at) => [one, at]).sort(([a, i], [b, j]) => ends.get(a.strategy) - ends.get(b.strategy) || i - j).map(([one]) => one);
+}
+
 function standing(run) {
   const said = run.targets.slice(0, 3).flatMap((target) => {
     const ends = target.returned.filter((curve) => !curve.strategy.startsWith("target-")).map((curve) => ({ name: curve.strategy, loss: curve.points.at(-1)?.value?.mean })).filter((one) => one.loss > 0);
@@ -105,7 +123,7 @@ export function runPage(main, name, state) {
   return follow(`/api/runs/${encodeURIComponent(name)}`, (run) => {
     state("trouble", run.trouble);
     put(head, h("section", { class: "hero" }, h("p", { class: "question" }, `How much data does each strategy need${run.experiment ? ` in ${run.experiment}` : ""}?`),
-      h("h1", {}, standing(run) || (run.trials ? "No losses to compare yet" : "No trial has finished yet")),
+      h("h1", {}, run.verdicts.slice(0, 3).join(" ") || standing(run) || (run.trials ? "No losses to compare yet" : "No trial has finished yet")),
       h("p", { class: "sure" }, run.finished ? `Finished: ${count(run.trials, "trial")}.` : `${count(run.trials, "trial")} finished so far; curves follow as trials do.`),
       run.report && h("p", {}, h("a", { class: "button", href: `/api/runs/${encodeURIComponent(name)}/report` }, "Read the report"))));
     const marks = ["circle", "square", "triangle", "diamond"], dashes = ["none", "6 3", "2 3", "9 3 2 3"];
@@ -132,14 +150,14 @@ export function runPage(main, name, state) {
     const last = run.targets.flatMap((target) => target.returned.map((curve) => ({ target: target.target, curve, point: curve.points.at(-1) })));
     put(tail,
       last.length > 0 && h("section", { class: "card" }, h("h2", {}, "Where each strategy stands"), table("", [
-        ["strategy", (one) => one.curve.strategy], ["target", (one) => one.target || "–"], ["seeds", (one) => num(one.curve.seeds), "number"],
+        ["strategy", (one) => one.curve.strategy], ["what it does", (one) => WHAT[one.curve.strategy.replace(/\+.*/, "")] || "", "words"], run.targets.length > 1 && ["target", (one) => one.target || "–"], ["seeds", (one) => num(one.curve.seeds), "number"],
         ["samples", (one) => num(one.point?.budget), "number"], ["loss", (one) => (one.point?.value ? num(one.point.value.mean) : "–"), "number"],
         ["standard error", (one) => (one.point?.value?.sem ? num(one.point.value.sem) : "–"), "number"],
-      ], last, "Where each strategy stands")),
+      ].filter(Boolean), last, "Where each strategy stands")),
       run.tasks.length > 0 && h("section", { class: "card" }, h("h2", {}, "Which tasks were chosen, and why"), table("The tasks with the most samples of each strategy, over all rounds and seeds", [
         ["strategy", (one) => one.strategy], ["task", (one) => one.task], ["parameters", (one) => one.parameters.slice(0, 8).map((value) => num(value, 2)).join(", ") + (one.parameters.length > 8 ? " …" : "")],
         ["samples", (one) => num(one.samples), "number"], ["why", (one) => one.reason, "words"],
-      ], run.tasks, "Tasks that were chosen")));
+      ], bestFirst(run), "Tasks that were chosen")));
     main.dataset.version = String(run.trials);
   }, state);
 }

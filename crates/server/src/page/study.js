@@ -38,7 +38,7 @@ function checklist() {
     if (!open.length) {
       put(body, h("p", {}, `${capital(view.status.next)}.`),
         h("p", { class: "buttons" }, h("a", { class: "button", href: "#what-if" }, "Choose a plan below"),
-          h("button", { type: "button", onclick: () => tell(view) }, "Tell rows …")));
+          h("button", { type: "button", onclick: () => tell(view) }, "Enter rows …")));
       return;
     }
     const total = open.reduce((sum, one) => sum + one.cost, 0);
@@ -53,14 +53,14 @@ function checklist() {
         ["why", (one) => [h("span", { class: "stage" }, word(one.stage)), " ", one.why], "words"],
         ["state", (one) => [stateOf(one), one.state === "running" && one.author ? ` by ${one.author}` : ""]],
         ["actions", (one) => h("span", { class: "acts" },
-          h("button", { type: "button", class: "small primary", onclick: () => tell(view, one), "aria-label": `Tell … rows of item ${one.item}` }, "Tell …"),
-          one.state !== "running" && h("button", { type: "button", class: "small", onclick: () => start(view, one), "aria-label": `I do it: item ${one.item}` }, "I do it"),
-          h("button", { type: "button", class: "small", onclick: () => fail(view, one), "aria-label": `Fail … item ${one.item}` }, "Fail …")), "acts"],
+          h("button", { type: "button", class: "small primary", onclick: () => tell(view, one), "aria-label": `Enter rows … of item ${one.item}` }, "Enter rows …"),
+          one.state !== "running" && h("button", { type: "button", class: "small", onclick: () => start(view, one), "aria-label": `I measure it: item ${one.item}` }, "I measure it"),
+          h("button", { type: "button", class: "small", onclick: () => fail(view, one), "aria-label": `Could not be measured … item ${one.item}` }, "Could not be measured …")), "acts"],
       ], open, "Items to measure", true),
       h("p", { class: "buttons" },
         h("button", { type: "button", onclick: () => print() }, "Print the checklist"),
         h("button", { type: "button", onclick: save }, "Checklist as CSV"),
-        h("button", { type: "button", onclick: () => tell(view) }, "Tell rows …")));
+        h("button", { type: "button", onclick: () => tell(view) }, "Enter rows …")));
   }
   return { element, update };
 }

@@ -25,14 +25,14 @@ export function whatIf() {
   const pick = h("select", { "aria-label": "A task that cannot be measured", onchange: () => { if (pick.value) { banned.add(pick.value); pick.value = ""; chips(); later(); } } });
   const banned = new Set();
   const outcome = h("div", { class: "outcome", "aria-live": "polite" });
-  const go = h("button", { type: "button", class: "primary", disabled: true, onclick: ask }, "Ask for this plan");
+  const go = h("button", { type: "button", class: "primary", disabled: true, onclick: ask }, "Add these to the checklist");
   const element = h("section", { id: "what-if", class: "card", "aria-labelledby": "what-if-title" },
     h("h2", { id: "what-if-title" }, "What if?"),
     h("p", { class: "quiet" }, "Move the sliders: the plan and what it should bring follow. Nothing is stored."),
     h("div", { class: "inputs" }, budget.label, cost.label, most.label,
       h("div", { class: "slider" }, h("span", {}, "Tasks that cannot be measured"), pick, forbidden)),
     outcome,
-    h("p", { class: "buttons" }, go, h("span", { class: "quiet" }, " puts its items on the checklist, for everybody")));
+    h("p", { class: "buttons" }, go, h("span", { class: "quiet" }, " for everybody; items that are open stay")));
 
   function chips() {
     put(forbidden, [...banned].map((task) => h("button", { type: "button", class: "chip", "aria-label": `Allow ${task} again`, onclick: () => { banned.delete(task); chips(); later(); } }, `${task} ×`)));
@@ -106,7 +106,7 @@ export function supposed(found, parameters) {
     `${one.under_way ? " after the open items" : ""} (9 of 10 cases: ${num(one.then.low)} to ${num(one.then.high)}); spread over all tasks alike: ${num(one.passive.mean)}`));
   return [
     errors.length ? errors : h("p", { class: "quiet" }, `What it brings is not known yet: ${found.no_forecast || "too little data"}.`),
-    table(`${num(found.samples)} samples, ${num(found.cost)} ${found.unit}`, [
+    table(`${found.errors.some((one) => one.under_way) ? "The batch after the open items: " : ""}${num(found.samples)} samples, ${num(found.cost)} ${found.unit}`, [
       ["task", (one) => one.task],
       ...parameters.map((name, at) => [name, (one) => num(one.parameters[at]), "number"]),
       ["samples", (one) => num(one.n), "number"],

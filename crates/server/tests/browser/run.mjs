@@ -58,7 +58,7 @@ check("cost and gain are of the same batch", async () => {
   await learnt(page);
   const open = number(await tile("Open items").innerText(), "for ");
   assert.equal(number(await page.locator("#plan caption").innerText(), "items?, "), open);
-  assert.match(await page.locator(".hero .sure").innerText(), new RegExp(`what is under way \\(${open} minutes\\)`, "i"));
+  assert.match(await page.locator(".hero .sure").innerText(), new RegExp(`the open items \\(${open} minutes\\)`, "i"));
   assert.match(await tile("Another batch after that").innerText(), /of the error, for \d+ minutes/);
   // None is open: the plan of the sentence is the one that the gain is said for.
   await page.goto(`${base}studies/spread`);
@@ -111,7 +111,7 @@ check("an upload is shown first, and changes the plan", async () => {
   const before = status("tunnel");
   const item = before.open[0];
   const plan = await page.locator("#plan tbody tr").count();
-  await page.getByRole("button", { name: `Tell … rows of item ${item.item}`, exact: true }).click();
+  await page.getByRole("button", { name: `Enter rows … of item ${item.item}`, exact: true }).click();
   const dialog = page.locator("dialog");
   await dialog.locator("input[type=file]").setInputFiles(file("upload.csv", rows(item.parameters[0], item.parameters[1], item.n)));
   await dialog.getByText("will be taken").waitFor({ timeout: 60000 });
@@ -135,7 +135,7 @@ check("two people act on one item", async () => {
   for (const { page } of [one, two]) { await page.goto(`${base}studies/tunnel`); await learnt(page); }
   const item = status("tunnel").open[0];
   const open = async (page) => {
-    await page.getByRole("button", { name: `Fail … item ${item.item}`, exact: true }).click();
+    await page.getByRole("button", { name: `Could not be measured … item ${item.item}`, exact: true }).click();
     await page.locator("dialog").getByLabel("Why").fill("the fan broke");
     await page.locator("dialog button.primary:not([disabled])").waitFor({ timeout: 60000 });
   };
