@@ -55,7 +55,7 @@ function checklist() {
         ["actions", (one) => h("span", { class: "acts" },
           h("button", { type: "button", class: "small primary", onclick: () => tell(view, one), "aria-label": `Enter rows … of item ${one.item}` }, "Enter rows …"),
           one.state !== "running" && h("button", { type: "button", class: "small", onclick: () => start(view, one), "aria-label": `I measure it: item ${one.item}` }, "I measure it"),
-          h("button", { type: "button", class: "small", onclick: () => fail(view, one), "aria-label": `Could not be measured … item ${one.item}` }, "Could not be measured …")), "acts"],
+          h("button", { type: "button", class: "small", onclick: () => fail(view, one), "aria-label": `It failed … item ${one.item}` }, "It failed …")), "acts"],
       ], open, "Items to measure", true),
       h("p", { class: "buttons" },
         h("button", { type: "button", onclick: () => print() }, "Print the checklist"),

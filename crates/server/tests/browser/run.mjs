@@ -135,7 +135,7 @@ check("two people act on one item", async () => {
   for (const { page } of [one, two]) { await page.goto(`${base}studies/tunnel`); await learnt(page); }
   const item = status("tunnel").open[0];
   const open = async (page) => {
-    await page.getByRole("button", { name: `Could not be measured … item ${item.item}`, exact: true }).click();
+    await page.getByRole("button", { name: `It failed … item ${item.item}`, exact: true }).click();
     await page.locator("dialog").getByLabel("Why").fill("the fan broke");
     await page.locator("dialog button.primary:not([disabled])").waitFor({ timeout: 60000 });
   };
