@@ -5,9 +5,9 @@
 //! mean. What is constant is decided beside the column's own size, never by a fixed number.
 //!
 //! ```
-//! use taskscout::data::Columns;
+//! use taskscout::data::ColumnMoments;
 //! let rows = [1e9, 5e-14, 1e9 + 2.0, 7e-14];
-//! let columns = Columns::of(2, || rows.chunks_exact(2));
+//! let columns = ColumnMoments::of(2, || rows.chunks_exact(2));
 //! assert_eq!(columns.mean()[0], 1e9 + 1.0);
 //! assert_eq!(columns.scale(0), 1.0);
 //! assert!((columns.scale(1) / 1e-14 - 1.0).abs() < 1e-9 && !columns.is_constant(1));
@@ -21,14 +21,14 @@ const IMPRECISE: f64 = 1e12;
 
 /// Mean and standard deviation of each column of some rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Columns {
+pub struct ColumnMoments {
     mean: Vec<f64>,
     deviation: Vec<f64>,
     /// The largest difference from the first row.
     reach: Vec<f64>,
 }
 
-impl Columns {
+impl ColumnMoments {
     /// Of rows of `width` values, which are gone through twice; zeros where there are none.
     pub fn of<'a, I>(width: usize, rows: impl Fn() -> I) -> Self
     where
@@ -139,8 +139,8 @@ fn power_of_two(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(values: &[f64]) -> Columns {
-        Columns::of(1, || values.chunks_exact(1))
+    fn of(values: &[f64]) -> ColumnMoments {
+        ColumnMoments::of(1, || values.chunks_exact(1))
     }
 
     #[test]

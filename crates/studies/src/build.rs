@@ -10,7 +10,7 @@ use taskscout::registry::Registry;
 use taskscout::space::TaskSpace as _;
 use taskscout::strategy::{Exploit, Explore, Strategy, StrategyConfig, StrategyKind};
 use taskscout::study::{Oracle, Study, StudyConfig};
-use taskscout::train::{JointRidge, PaperTrainer, PartialPooling};
+use taskscout::train::{AlternatingMinimizationThenErm, JointRidge, PartialPooling};
 use taskscout_lab::memory::{NUMBER, Need};
 use taskscout_lab::parts;
 
@@ -266,7 +266,7 @@ impl Settings {
         }
         Ok(match self.trainer.as_deref() {
             None | Some("exact") => Oracle::Exact(JointRidge::default()),
-            Some("mllam") => Oracle::Mllam(PaperTrainer::default()),
+            Some("mllam") => Oracle::Mllam(AlternatingMinimizationThenErm::default()),
             Some("pooled") => Oracle::Pooled(PartialPooling::default()),
             Some(own) if registry.trainer_names().any(|name| name == own) => {
                 let settings = self.trainer_settings.clone().unwrap_or_default();

@@ -29,6 +29,6 @@ pub use crate::study::{
 pub use crate::target::Target;
 pub use crate::task::{Task, TaskId};
 pub use crate::train::{
-    AveragedPredictor, Candidate, JointRidge, PaperTrainer, PartialPooling, Predictor,
-    PredictorKind, TrainContext, TrainOutput, Trainer, TrainerNeeds,
+    AlternatingMinimizationThenErm, AveragedPredictor, Candidate, JointRidge, PartialPooling,
+    Predictor, PredictorKind, TrainContext, TrainOutput, Trainer, TrainerNeeds,
 };

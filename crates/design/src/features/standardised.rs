@@ -18,7 +18,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{FeatureMap, Features, block, refuse_custom};
-use crate::columns::Columns;
+use crate::columns::ColumnMoments;
 use crate::error::{Error, Result};
 
 /// A map of rows that are centred and scaled first.
@@ -63,7 +63,7 @@ impl Standardised {
             return Err(Error::setting("rows", problem));
         }
         Error::check_finite(rows, |at| format!("row {}, value {}", at / p, at % p))?;
-        let columns = Columns::of(p, || rows.chunks_exact(p));
+        let columns = ColumnMoments::of(p, || rows.chunks_exact(p));
         let scale = (0..p).map(|column| columns.scale(column)).collect();
         Self::new(columns.mean().to_vec(), scale, inner)
     }

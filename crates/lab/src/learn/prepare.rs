@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use taskscout::data::{Columns, Samples, Stage, TaskData};
+use taskscout::data::{ColumnMoments, Samples, Stage, TaskData};
 use taskscout::features::{FeatureMap, Features as _};
 use taskscout::rng::{Purpose, derive, uniform};
 use taskscout::task::{Task, TaskId};
@@ -366,9 +366,9 @@ impl Prepared {
     }
 
     /// The inputs of all rows of some recordings that are learnt from.
-    fn input_columns(&self, members: &[usize]) -> Columns {
+    fn input_columns(&self, members: &[usize]) -> ColumnMoments {
         let width = self.logs.inputs.len();
-        Columns::of(width, || {
+        ColumnMoments::of(width, || {
             let learnt = members
                 .iter()
                 .filter(|at| **at == self.target || self.sources.contains(at));
@@ -388,8 +388,8 @@ impl Prepared {
     }
 
     /// What an output's offset comes from: the source recordings, because few rows of the target are known.
-    fn output_column(&self, output: usize) -> Columns {
-        Columns::of(1, || {
+    fn output_column(&self, output: usize) -> ColumnMoments {
+        ColumnMoments::of(1, || {
             self.sources.iter().flat_map(|&at| {
                 let recording = &self.logs.recordings[at];
                 let rows = recording.y.chunks_exact(recording.outputs.len());

@@ -2,7 +2,7 @@
 
 use taskscout::features::Features as _;
 use taskscout::study::Oracle;
-use taskscout::train::{JointRidge, PaperTrainer};
+use taskscout::train::{AlternatingMinimizationThenErm, JointRidge};
 use taskscout_neural::{DescentSettings, JointGd, MlpShape, NeuralConfig, PooledNetwork};
 
 use crate::config::{LearnerConfig, OwnParts};
@@ -33,7 +33,7 @@ fn built_in(
 ) -> taskscout::Result<Oracle> {
     Ok(match oracle {
         OracleName::Exact => Oracle::Exact(exact(learner)),
-        OracleName::Mllam => Oracle::Mllam(PaperTrainer {
+        OracleName::Mllam => Oracle::Mllam(AlternatingMinimizationThenErm {
             mllam: learner.mllam.clone().unwrap_or_default(),
         }),
         OracleName::Neural => NeuralConfig {

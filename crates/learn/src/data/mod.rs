@@ -33,4 +33,4 @@ pub use samples::Samples;
 pub use stage::Stage;
 pub use statistics::Statistics;
 pub use task_data::{FoldSelection, SourceData, TARGET_FOLD_COUNT, TargetData, TaskData};
-pub use taskscout_design::columns::Columns;
+pub use taskscout_design::columns::ColumnMoments;

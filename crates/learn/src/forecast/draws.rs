@@ -3,7 +3,7 @@
 use faer::Mat;
 use rand_distr::{ChiSquared, Distribution as _};
 
-use super::ForecastTarget;
+use super::ForecastTargetTask;
 use super::information::{Information, Spread, add_ridge, trace};
 use super::seen::Seen;
 use super::shrink::Strength;
@@ -72,7 +72,7 @@ impl Draws {
     }
 
     /// The largest eigenvalue that the errors of embeddings alone give to `A`, in the mean.
-    pub(super) fn noise_in_need(&self, seen: &Seen, targets: &[ForecastTarget]) -> Result<f64> {
+    pub(super) fn noise_in_need(&self, seen: &Seen, targets: &[ForecastTargetTask]) -> Result<f64> {
         let mut sum = 0.0;
         for error in &self.errors {
             let error = seen.need(error, targets);
@@ -87,14 +87,14 @@ impl Draws {
         &self,
         seen: &Seen,
         information: &Information,
-        targets: &[ForecastTarget],
+        targets: &[ForecastTargetTask],
     ) -> Result<Vec<Ratios>> {
         let strength = information.input_strength(seen);
         let law = |map: &Mat<f64>| -> Result<Vec<f64>> {
             let mut sum = seen.embed(map, information.rows.as_ref());
             add_ridge(&mut sum, seen.lambda / strength);
             let solver = linalg::cholesky(sum.as_ref(), "the information about embeddings")?;
-            let value = |target: &ForecastTarget| {
+            let value = |target: &ForecastTargetTask| {
                 let need = seen.embed(map, target.second_moment.as_ref());
                 trace(&solver.solve(need.as_ref()))
             };

@@ -11,7 +11,7 @@
 //!
 //! No label is needed for it, so it is known beforehand and holds for rows to come, too.
 
-use super::ForecastTarget;
+use super::ForecastTargetTask;
 use super::PlannedRows;
 use super::expected::Expected;
 use super::information::Information;
@@ -24,7 +24,7 @@ pub(super) fn ratio(
     seen: &Seen,
     expected: &Expected,
     information: &Information,
-    target: &ForecastTarget,
+    target: &ForecastTargetTask,
     further: &PlannedRows,
 ) -> Result<f64> {
     let Some(entry) = seen.data().targets().get(target.index) else {

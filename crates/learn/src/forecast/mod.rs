@@ -65,7 +65,7 @@ pub struct PlannedRows {
 
 /// A target as a forecast sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForecastTarget {
+pub struct ForecastTargetTask {
     /// `E[ψ ψᵀ]` of its task features, targets' own task features included; for one task `ψ ψᵀ`.
     pub second_moment: Mat<f64>,
     /// Its share among the targets; shares add up to one.
@@ -74,7 +74,7 @@ pub struct ForecastTarget {
     pub index: usize,
 }
 
-impl ForecastTarget {
+impl ForecastTargetTask {
     /// A single task with these features.
     #[must_use]
     pub fn task(index: usize, features: &[f64], share: f64) -> Self {
@@ -108,7 +108,7 @@ pub struct TheoryQuantityEstimates {
 /// Predicts losses from what a study has.
 ///
 /// ```
-/// use taskscout::forecast::{ForecastTarget, Forecaster, PlannedRows};
+/// use taskscout::forecast::{ForecastTargetTask, Forecaster, PlannedRows};
 /// use taskscout::prelude::*;
 ///
 /// // Six tasks on a line, y = (1 + w) (x₀ − x₁) + noise, and a target of which there are 40 rows.
@@ -128,7 +128,7 @@ pub struct TheoryQuantityEstimates {
 /// let context = TrainContext { k: Some(1), ..TrainContext::default() };
 /// let model = JointRidge::default().model(&data, &context)?;
 ///
-/// let targets = vec![ForecastTarget::task(target, &[0.0, 0.0, 1.0], 1.0)];
+/// let targets = vec![ForecastTargetTask::task(target, &[0.0, 0.0, 1.0], 1.0)];
 /// let forecaster = Forecaster::new(&data, &model, targets, 200, 0)?;
 /// let now = forecaster.losses(&PlannedRows::default())?[0];
 /// let more = PlannedRows { targets: vec![(target, 400)], ..PlannedRows::default() };
@@ -144,7 +144,7 @@ pub struct Forecaster {
     draws: Draws,
     /// Of a network, for what its layers before the last leave open.
     tangents: Option<Tangents>,
-    targets: Vec<ForecastTarget>,
+    targets: Vec<ForecastTargetTask>,
 }
 
 impl Forecaster {
@@ -155,7 +155,7 @@ impl Forecaster {
     pub fn new(
         data: &TaskData,
         model: &Model,
-        targets: Vec<ForecastTarget>,
+        targets: Vec<ForecastTargetTask>,
         draws: usize,
         seed: u64,
     ) -> Result<Self> {
@@ -227,7 +227,7 @@ impl Forecaster {
         let added = self.expected.rows(&self.seen, further)?;
         let information = self.now.with(&self.seen, &added)?;
         let laws = self.draws.laws(&self.seen, &information, &self.targets)?;
-        let target_draws = |(place, target): (usize, &ForecastTarget)| {
+        let target_draws = |(place, target): (usize, &ForecastTargetTask)| {
             let root = self.expected.input_root(target.index)?;
             let spread = information.spread(&self.seen, &target.second_moment, &root)?;
             let extrapolation =

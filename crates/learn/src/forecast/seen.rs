@@ -3,7 +3,7 @@
 
 use faer::{Mat, MatRef};
 
-use super::{ForecastTarget, sandwich};
+use super::{ForecastTargetTask, sandwich};
 use crate::data::TaskData;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -100,7 +100,7 @@ impl Seen {
     }
 
     /// `A` over all targets by their shares.
-    pub(super) fn need(&self, map: &Mat<f64>, targets: &[ForecastTarget]) -> Mat<f64> {
+    pub(super) fn need(&self, map: &Mat<f64>, targets: &[ForecastTargetTask]) -> Mat<f64> {
         let mut sum = Mat::zeros(self.k(), self.k());
         for target in targets {
             sum += faer::Scale(target.share) * self.embed(map, target.second_moment.as_ref());
@@ -112,7 +112,7 @@ impl Seen {
     pub(super) fn leading_need(
         &self,
         map: &Mat<f64>,
-        targets: &[ForecastTarget],
+        targets: &[ForecastTargetTask],
         floor: f64,
     ) -> Result<Mat<f64>> {
         let need = self.need(map, targets);

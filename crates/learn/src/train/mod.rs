@@ -5,9 +5,9 @@
 //! | [`JointRidge`] | regularised joint least squares over both factors, on statistics alone |
 //! | [`AlternatingMinimization`] | alternating minimisation with a head for every task |
 //! | [`ErmOnLastStage`] | joint least squares over the last two stages, then the target's head |
-//! | [`PaperTrainer`] | the paper's: [`AlternatingMinimization`] to choose tasks, [`ErmOnLastStage`] in the end |
+//! | [`AlternatingMinimizationThenErm`] | the paper's: [`AlternatingMinimization`] to choose tasks, [`ErmOnLastStage`] in the end |
 //! | [`PartialPooling`] | partial pooling of tasks whose features are known |
-//! | [`task_map`] | the task map for a given representation |
+//! | [`fit_task_embedding_map`] | the task map for a given representation |
 //! | [`ridge`] | one task on its own |
 //! | [`candidates`] | ways to predict a target, with how they do on rows left out |
 //! | [`guard`] | weighs them so that transfer never costs more than it gives |
@@ -35,9 +35,9 @@ pub use context::{
 pub use erm_on_last_stage::ErmOnLastStage;
 pub use guard::{AveragedPredictor, Candidate, Predictor, PredictorKind, TargetHead};
 pub use joint_ridge::JointRidge;
-pub use paper::PaperTrainer;
+pub use paper::AlternatingMinimizationThenErm;
 pub use partial_pooling::{FeatureGroupSubset, PartialPooling, PartialPoolingOnNetwork};
-pub use task_map::task_map;
+pub use task_map::fit_task_embedding_map;
 
 pub use crate::regression::{
     BoostedTrees, LinearPosterior, ProjectedStatistics, RidgeFit, ridge, ridge_task_map,

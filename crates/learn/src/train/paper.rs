@@ -10,22 +10,22 @@ use crate::error::Result;
 
 /// [`ErmOnLastStage`] where there are rows of exploration or exploitation, [`AlternatingMinimization`] where there are none.
 ///
-/// The model that chooses tasks is [`PaperTrainer::mllam`]'s on all stages.
+/// The model that chooses tasks is [`AlternatingMinimizationThenErm::mllam`]'s on all stages.
 ///
 /// ```
-/// use taskscout::train::{AlternatingMinimization, PaperTrainer};
-/// let trainer: PaperTrainer = serde_json::from_str(r#"{"splits": 2}"#)?;
+/// use taskscout::train::{AlternatingMinimization, AlternatingMinimizationThenErm};
+/// let trainer: AlternatingMinimizationThenErm = serde_json::from_str(r#"{"splits": 2}"#)?;
 /// assert_eq!(trainer.mllam, AlternatingMinimization { splits: 2, ..AlternatingMinimization::default() });
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct PaperTrainer {
+pub struct AlternatingMinimizationThenErm {
     /// The trainer of the first two stages.
     pub mllam: AlternatingMinimization,
 }
 
-impl PaperTrainer {
+impl AlternatingMinimizationThenErm {
     fn oracle(&self, data: &TaskData, context: &TrainContext) -> &dyn Trainer {
         const LAST: &ErmOnLastStage = &ErmOnLastStage::DEFAULT;
         if ErmOnLastStage::has_stages(data, context) {
@@ -36,7 +36,7 @@ impl PaperTrainer {
     }
 }
 
-impl Trainer for PaperTrainer {
+impl Trainer for AlternatingMinimizationThenErm {
     fn fit(&self, data: &TaskData, context: &TrainContext) -> Result<TrainOutput> {
         self.oracle(data, context).fit(data, context)
     }

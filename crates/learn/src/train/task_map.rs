@@ -17,7 +17,7 @@ use crate::regression::BilinearProblem;
 ///
 /// # Errors
 /// No data, or tasks that do not span the task features.
-pub fn task_map(
+pub fn fit_task_embedding_map(
     data: &TaskData,
     representation: &Linear,
     stages: Option<&[Stage]>,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use taskscout::data::Columns;
+use taskscout::data::ColumnMoments;
 
 use super::tasks::RecordedTask;
 use super::train_rows;
@@ -38,7 +38,7 @@ pub(super) struct Scalings {
     pub(super) inputs: Vec<Scaling>,
     /// What is taken off the output of each task.
     pub(super) offsets: Vec<f64>,
-    /// Columns that hardly vary beside their size.
+    /// ColumnMoments that hardly vary beside their size.
     pub(super) warnings: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn scalings(
 /// Mean and standard deviation of a vehicle's inputs.
 fn inputs(logs: &Logs, share: f64, own: Option<&str>, warnings: &mut Vec<String>) -> Scaling {
     let p = logs.inputs.len();
-    let columns = Columns::of(p, || {
+    let columns = ColumnMoments::of(p, || {
         let recordings = logs.recordings.iter();
         let same = recordings.filter(|recording| vehicle(recording) == own);
         same.flat_map(|recording| {
@@ -153,8 +153,8 @@ fn far_from_others(logs: &Logs, tasks: &[RecordedTask], offsets: &[f64]) -> Opti
 }
 
 /// The outputs of some tasks as one column.
-fn output(logs: &Logs, tasks: &[RecordedTask], used: &[usize]) -> Columns {
-    Columns::of(1, || {
+fn output(logs: &Logs, tasks: &[RecordedTask], used: &[usize]) -> ColumnMoments {
+    ColumnMoments::of(1, || {
         used.iter().flat_map(|&index| {
             let task = &tasks[index];
             let recording = &logs.recordings[task.recording];

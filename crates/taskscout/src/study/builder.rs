@@ -249,8 +249,8 @@ impl From<crate::train::PartialPooling> for Oracle {
     }
 }
 
-impl From<crate::train::PaperTrainer> for Oracle {
-    fn from(trainer: crate::train::PaperTrainer) -> Self {
+impl From<crate::train::AlternatingMinimizationThenErm> for Oracle {
+    fn from(trainer: crate::train::AlternatingMinimizationThenErm) -> Self {
         Self::Mllam(trainer)
     }
 }

@@ -10,7 +10,7 @@ use crate::registry::Registry;
 use crate::space::{Space, TaskSpace as _};
 use crate::strategy::{Strategy, StrategyConfig, WarmUp};
 use crate::target::{Target, TargetParameters};
-use crate::train::{JointRidge, PaperTrainer, PartialPooling, Trainer};
+use crate::train::{AlternatingMinimizationThenErm, JointRidge, PartialPooling, Trainer};
 use std::sync::Arc;
 
 /// Numbers that the statistics of all targets may have: more are a mistake, and sizes that overflow are among them.
@@ -82,7 +82,7 @@ pub enum Oracle {
     Exact(JointRidge),
     /// The paper's: alternating minimisation to choose tasks, least squares over the last two
     /// stages in the end.
-    Mllam(PaperTrainer),
+    Mllam(AlternatingMinimizationThenErm),
     /// Partial pooling of tasks whose features are known.
     Pooled(PartialPooling),
     /// An oracle from outside this crate, known to a file by its name and settings only.

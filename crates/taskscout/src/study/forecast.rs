@@ -12,7 +12,9 @@ use super::forecast_report::{
 use super::{Progress, Study};
 use crate::error::{Error, Result};
 use crate::features::{Features as _, apply_row};
-use crate::forecast::{ForecastTarget, Forecaster, Interval, PlannedRows, TheoryQuantityEstimates};
+use crate::forecast::{
+    ForecastTargetTask, Forecaster, Interval, PlannedRows, TheoryQuantityEstimates,
+};
 use crate::space::Space;
 use crate::strategy::{PlanItem, StrategyConfig, StrategyKind};
 use crate::target::TargetParameters;
@@ -167,7 +169,7 @@ impl Study {
     }
 
     /// The targets as a forecast sees them.
-    fn forecast_targets(&self) -> Result<Vec<ForecastTarget>> {
+    fn forecast_targets(&self) -> Result<Vec<ForecastTargetTask>> {
         let targets = &self.config.targets;
         if targets.is_empty() {
             return Err(Error::State(
@@ -183,7 +185,7 @@ impl Study {
             } = &target.kind
             {
                 let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
-                return Ok(ForecastTarget {
+                return Ok(ForecastTargetTask {
                     second_moment: Mat::from_fn(width, width, |i, j| {
                         entry(i, j).copied().unwrap_or(0.0)
                     }),
@@ -198,7 +200,7 @@ impl Study {
                 )));
             }
             let features = &self.data.targets()[index].features;
-            Ok(ForecastTarget::task(index, features, share))
+            Ok(ForecastTargetTask::task(index, features, share))
         };
         targets.iter().enumerate().map(seen).collect()
     }

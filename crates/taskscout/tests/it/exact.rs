@@ -13,7 +13,7 @@ use taskscout::data::{FoldSelection, Samples, Stage, TARGET_FOLD_COUNT};
 use taskscout::metric::subspace_similarity;
 use taskscout::model::{Linear, Model};
 use taskscout::rng::Rng;
-use taskscout::train::{JointRidge, TrainContext, TrainOutput, Trainer, task_map};
+use taskscout::train::{JointRidge, TrainContext, TrainOutput, Trainer, fit_task_embedding_map};
 
 fn fit(collected: &Collected, oracle: &JointRidge, k: usize) -> taskscout::Result<Model> {
     oracle.model(
@@ -442,7 +442,8 @@ fn the_task_map_of_orthonormal_tasks_is_a_sum_of_outer_products() {
             head[i] / statistics.count() as f64 * features[s]
         });
     }
-    let map = task_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
+    let map =
+        fit_task_embedding_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
     assert!(relative_distance(map.matrix(), expected.as_ref()) < 1e-12);
 }
 
@@ -453,7 +454,8 @@ fn the_task_map_is_least_squares_for_any_tasks() {
     let truth = Truth::draw(6, 3, 4, 2, 0.5, rng);
     let collected = collect(&truth, 7, 9, rng);
     let representation = Linear::new(orthonormal(6, 3, rng).as_ref()).unwrap();
-    let map = task_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
+    let map =
+        fit_task_embedding_map(&collected.data, &representation, None, FoldSelection::All).unwrap();
     let mut gradient = Mat::<f64>::zeros(3, 8);
     let mut size = 0.0_f64;
     for (features, rows) in &collected.batches {
@@ -483,14 +485,15 @@ fn tasks_that_do_not_span_give_no_task_map() {
     let truth = Truth::draw(5, 2, 4, 1, 0.5, rng);
     let collected = collect(&truth, 2, 9, rng);
     let representation = Linear::new(truth.representation.as_ref()).unwrap();
-    let deficient = |targets| match task_map(&collected.data, &representation, None, targets) {
-        Err(Error::RankDeficient { rank, needed, .. }) => (rank, needed),
-        other => panic!("{other:?}"),
-    };
+    let deficient =
+        |targets| match fit_task_embedding_map(&collected.data, &representation, None, targets) {
+            Err(Error::RankDeficient { rank, needed, .. }) => (rank, needed),
+            other => panic!("{other:?}"),
+        };
     assert_eq!(deficient(FoldSelection::All), (3, 4));
     assert_eq!(deficient(FoldSelection::None), (2, 4));
     let stages = Some(&[Stage::Exploit][..]);
-    let result = task_map(
+    let result = fit_task_embedding_map(
         &collected.data,
         &representation,
         stages,

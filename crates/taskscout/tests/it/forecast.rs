@@ -4,7 +4,7 @@
 
 use crate::common::{Truth, apply, gaussian, normals, on_threads, orthonormal, rng, unit};
 use faer::Mat;
-use taskscout::forecast::{ForecastTarget, Forecaster, Interval, PlannedRows};
+use taskscout::forecast::{ForecastTargetTask, Forecaster, Interval, PlannedRows};
 use taskscout::model::{Activation, FitReport, Layer, Mlp, ModelStructure, TaskEmbeddingMap};
 use taskscout::prelude::*;
 use taskscout::study::{Forecast, SpendOn, TargetRows};
@@ -72,7 +72,7 @@ fn known_truth((d, k): (usize, usize), (tasks, n): (usize, usize)) -> (TaskData,
 fn isotropic_inputs_give_the_risk_law() {
     for (d, k, tasks, n) in [(30, 2, 6, 5000), (520, 8, 10, 4000)] {
         let (data, model, law) = known_truth((d, k), (tasks, n));
-        let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
+        let targets = vec![ForecastTargetTask::task(0, &unit(tasks + 1, tasks), 1.0)];
         let forecaster = Forecaster::new(&data, &model, targets, 200, 0).unwrap();
         let now = forecaster.losses(&PlannedRows::default()).unwrap()[0];
         let ratio = now.mean / law;
@@ -127,7 +127,7 @@ fn inputs_that_do_not_occur_teach_nothing() {
             ..TrainContext::default()
         },
     );
-    let targets = vec![ForecastTarget::task(0, &own, 1.0)];
+    let targets = vec![ForecastTargetTask::task(0, &own, 1.0)];
     let forecaster = Forecaster::new(&data, &model.unwrap(), targets, 200, 0).unwrap();
     let gain = |further: &PlannedRows| {
         let now = forecaster.losses(&PlannedRows::default()).unwrap()[0].mean;
@@ -184,7 +184,7 @@ fn networks_have_a_forecast() {
         warm_start: None,
         structure: ModelStructure::Network,
     };
-    let targets = vec![ForecastTarget::task(0, &unit(tasks + 1, tasks), 1.0)];
+    let targets = vec![ForecastTargetTask::task(0, &unit(tasks + 1, tasks), 1.0)];
     let forecaster = Forecaster::new(&data, &model, targets, 100, 0).unwrap();
     let loss = |further: PlannedRows| forecaster.losses(&further).unwrap()[0].mean;
     let now = loss(PlannedRows::default());

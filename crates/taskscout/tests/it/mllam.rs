@@ -14,7 +14,8 @@ use taskscout::strategy::{StrategyConfig, StrategyKind, WarmUp};
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::Target;
 use taskscout::train::{
-    AlternatingMinimization, ErmOnLastStage, JointRidge, PaperTrainer, TrainContext, Trainer,
+    AlternatingMinimization, AlternatingMinimizationThenErm, ErmOnLastStage, JointRidge,
+    TrainContext, Trainer,
 };
 
 fn of_rank(k: usize) -> TrainContext {
@@ -572,7 +573,7 @@ fn study(rounds: usize) -> Study {
     .unwrap();
     config.k = Some(2);
     config.warm_up = WarmUp::Rounds { rounds: 1 };
-    config.oracle = Oracle::Mllam(PaperTrainer::default());
+    config.oracle = Oracle::Mllam(AlternatingMinimizationThenErm::default());
     let mut study = Study::new(config).unwrap();
     study
         .tell_target(0, &truth.rows(&unit(9, 8), 60, rng))

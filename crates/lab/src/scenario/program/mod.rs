@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use faer::Mat;
 use taskscout::Error;
-use taskscout::data::{Columns, Samples};
+use taskscout::data::{ColumnMoments, Samples};
 use taskscout::features::{FeatureMap, Features as _, apply_row};
 use taskscout::rng::{Purpose, Rng, derive};
 use taskscout::source::TaskSource;
@@ -163,7 +163,7 @@ impl Conversation {
         let settings = &self.common.settings;
         let (features, outputs) = (&settings.input_features, settings.outputs.count());
         self.offset.0.get_or_init(|| {
-            let columns = Columns::of(outputs, || samples.outputs().chunks_exact(outputs));
+            let columns = ColumnMoments::of(outputs, || samples.outputs().chunks_exact(outputs));
             let offset = |output| match has_constant(features) {
                 true => columns.offset(output),
                 false => 0.0,
@@ -174,7 +174,7 @@ impl Conversation {
             return;
         }
         let width = samples.input_dim();
-        let columns = Columns::of(width, || samples.inputs().chunks_exact(width));
+        let columns = ColumnMoments::of(width, || samples.inputs().chunks_exact(width));
         for column in (0..width).filter(|&column| !columns.is_constant(column)) {
             let (mean, spread) = (columns.mean()[column], columns.deviation()[column]);
             if mean.abs() > FARTHEST * spread && self.common.warned.set(()).is_ok() {
