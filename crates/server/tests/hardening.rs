@@ -197,6 +197,7 @@ fn the_end_lets_followers_go() {
     assert!(events.next().is_some());
     let began = Instant::now();
     serving.end();
-    assert_eq!(events.count(), 0);
+    // One more may have been on its way.
+    assert!(events.count() <= 1);
     assert!(began.elapsed() < Duration::from_secs(10));
 }

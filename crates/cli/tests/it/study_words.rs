@@ -72,10 +72,10 @@ fn rounds_count_from_one_and_models_are_explained_in_units() {
     );
     let alone = ways
         .iter()
-        .find(|way| way.contains("target's rows alone; error"));
+        .find(|way| way.contains("target's rows alone; off by"));
     let lead = alone.unwrap();
     // Measured with a noise of 0.05/√3 N, while the forces vary by some newtons.
-    let error = lead.split("error ").nth(1).unwrap();
+    let error = lead.split("off by ").nth(1).unwrap();
     let error: f64 = error.split(' ').next().unwrap().parse().unwrap();
     assert!((0.02..0.06).contains(&error), "{model}");
     assert!(lead.contains("units of force"), "{model}");
