@@ -193,7 +193,7 @@ impl Outlook {
         let (first, then) = (self.said_of_under_way(), error(next.then));
         let after = match first.is_empty() {
             true => "",
-            false => " after them,",
+            false => " after them",
         };
         format!(
             "{first}another {} {unit}{after} is expected to lower the error from {} to {then} {error_unit}, spent {}{price}{otherwise}: {verdict}",

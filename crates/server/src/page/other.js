@@ -155,7 +155,7 @@ export function runPage(main, name, state) {
         ["standard error", (one) => (one.point?.value?.sem ? num(one.point.value.sem) : "–"), "number"],
       ].filter(Boolean), last, "Where each strategy stands")),
       run.tasks.length > 0 && h("section", { class: "card" }, h("h2", {}, "Which tasks were chosen, and why"), table("The tasks with the most samples of each strategy, over all rounds and seeds", [
-        ["strategy", (one) => one.strategy], ["task", (one) => one.task], ["parameters", (one) => one.parameters.slice(0, 8).map((value) => num(value, 2)).join(", ") + (one.parameters.length > 8 ? " …" : "")],
+        ["strategy", (one) => one.strategy], ["task", (one) => one.task], ["parameters", (one) => one.parameters.slice(0, 4).map((value) => num(value, 2)).join(", ") + (one.parameters.length > 4 ? " …" : "")],
         ["samples", (one) => num(one.samples), "number"], ["why", (one) => one.reason, "words"],
       ], bestFirst(run), "Tasks that were chosen")));
     main.dataset.version = String(run.trials);
