@@ -8,10 +8,11 @@ use std::sync::Arc;
 use common::{collect, study, world};
 use taskscout::Error;
 use taskscout::model::{AnyRepresentation, Model, Representation as _};
+use taskscout::prelude::run;
 use taskscout::rng::{Purpose, derive};
 use taskscout::source::TaskSource as _;
 use taskscout::strategy::StrategyKind;
-use taskscout::study::Study;
+use taskscout::study::{ForecastRequest, Study};
 use taskscout::train::{PredictorKind, TrainContext, Trainer, guard};
 use taskscout_neural::{
     Decay, DescentSettings, EarlyStopping, JointGd, MlpShape, Neural, NeuralSettings, Optimiser,
@@ -331,4 +332,41 @@ fn rows_are_asked_for_by_name_where_only_statistics_were_kept() {
     let data = taskscout::data::TaskData::new(5, 1, 7);
     let error = neural().model(&data, &two()).unwrap_err().to_string();
     assert!(error.contains("rows"), "{error}");
+}
+
+/// A forecast of a network has two networks of half of the rows beside it: as good a prediction, the same on any threads.
+#[test]
+fn forecasts_of_networks_foresee_losses() {
+    let foresee = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let work = || {
+            let mut world = world(0.3, 4);
+            let mut study = study(
+                &world,
+                StrategyKind::Passive,
+                "neural",
+                Arc::new(neural()),
+                4,
+            );
+            let mut rng = derive(4, Purpose::Target, &[0]);
+            let own = world.sample_target(200, &mut rng).unwrap();
+            study.tell_target(0, &own).unwrap();
+            run(&mut study, &mut world, &[600, 600], &mut ()).unwrap();
+            let request = ForecastRequest::further(&[600, 6000]);
+            let forecast = study.forecast(&request).unwrap();
+            let shared = &study.predictors().unwrap()[0];
+            let shared = shared.candidate(PredictorKind::Shared).unwrap();
+            (forecast, world.target_loss(shared).unwrap())
+        };
+        pool.build().unwrap().install(work)
+    };
+    let (forecast, loss) = foresee(1);
+    let target = &forecast.targets[0];
+    let now = target.now;
+    assert!(
+        (0.5 * now.low..2.0 * now.high).contains(&loss),
+        "{loss} {now:?}"
+    );
+    assert!(target.passive[1].loss.mean < 0.5 * now.mean);
+    assert_eq!(forecast.targets, foresee(2).0.targets);
 }

@@ -56,6 +56,15 @@ impl Rows {
         self.count += more.count;
     }
 
+    /// Some of the rows, of `d` features and so many outputs each.
+    pub(super) fn part(&self, rows: std::ops::Range<usize>, d: usize, outputs: usize) -> Self {
+        Self {
+            inputs: self.inputs[rows.start * d..rows.end * d].to_vec(),
+            outputs: self.outputs[rows.start * outputs..rows.end * outputs].to_vec(),
+            count: rows.len(),
+        }
+    }
+
     /// Chunks of rows in double precision: features and labels.
     pub(crate) fn chunks(
         &self,

@@ -6,8 +6,10 @@
 //! rows, and all rows of the target taken to look like those outside of the fold,
 //!
 //! ```text
-//! ratio = Σ_j n_j tr(S_j V_{-j}) / Σ_j n_j tr(S_j V)
+//! ratio² = Σ_j n_j tr(S_j V_{-j}) / Σ_j n_j tr(S_j V)
 //! ```
+//!
+//! A new trajectory is not as far from all others as a fourth of all rows is from the rest, hence the root.
 //!
 //! No label is needed for it, so it is known beforehand and holds for rows to come, too.
 
@@ -62,7 +64,7 @@ pub(super) fn ratio(
     }
     let ratio = apart / together;
     Ok(if ratio.is_finite() {
-        ratio.max(1.0)
+        ratio.max(1.0).sqrt()
     } else {
         1.0
     })

@@ -112,6 +112,18 @@ impl Information {
         })
     }
 
+    /// Of so many times the rows, which look alike.
+    pub(super) fn times(&self, factor: f64) -> Self {
+        let scale = faer::Scale(factor);
+        Self {
+            rows: scale * &self.rows,
+            heads: scale * &self.heads,
+            both: self.both.as_ref().map(|both| scale * both),
+            inputs: self.inputs.iter().map(|value| factor * value).collect(),
+            count: factor * self.count,
+        }
+    }
+
     /// The equations of the heads, factorised.
     pub(super) fn head_solver(&self, seen: &Seen) -> Result<linalg::Cholesky> {
         let mut heads = self.heads.clone();

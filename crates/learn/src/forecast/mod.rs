@@ -25,6 +25,9 @@
 mod draws;
 mod expected;
 mod extrapolation;
+mod families;
+mod floor;
+mod halves;
 mod information;
 mod interval;
 mod seen;
@@ -34,8 +37,10 @@ mod tangent;
 use draws::Draws;
 use expected::Expected;
 use faer::Mat;
-use information::Information;
+pub use families::FamilyForecaster;
+use information::{Information, Spread};
 pub use interval::Interval;
+use rayon::prelude::*;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
 use tangent::Tangents;
@@ -145,6 +150,11 @@ pub struct Forecaster {
     /// Of a network, for what its layers before the last leave open.
     tangents: Option<Tangents>,
     targets: Vec<ForecastTargetTask>,
+    /// For each target, what no rows lower, draw by draw; empty where features are exact.
+    floors: Vec<Vec<f64>>,
+    /// For each target, how many times as much is open as one optimum leaves, draw by draw; empty where nobody looked.
+    factors: Vec<Vec<f64>>,
+    seed: u64,
 }
 
 impl Forecaster {
@@ -159,12 +169,7 @@ impl Forecaster {
         draws: usize,
         seed: u64,
     ) -> Result<Self> {
-        if draws < MIN_POSTERIOR_DRAWS {
-            return Err(Error::setting(
-                "draws",
-                format!("is {draws}: an interval needs at least {MIN_POSTERIOR_DRAWS}"),
-            ));
-        }
+        too_few_draws(draws)?;
         if data.source_rows() == 0 {
             return Err(Error::State(
                 "a forecast needs a model: tell the study samples of source tasks first".into(),
@@ -191,7 +196,70 @@ impl Forecaster {
             draws,
             tangents,
             targets,
+            floors: Vec::new(),
+            factors: Vec::new(),
+            seed,
         })
+    }
+
+    /// Adds what no rows lower, for features that only approximate the functions that are looked for, as cosines or a
+    /// network do.
+    ///
+    /// # Errors
+    /// A breakdown of the numerics.
+    pub fn with_approximate_features(mut self) -> Result<Self> {
+        let targets = self.targets.iter().enumerate();
+        let floors = targets.map(|(place, target)| {
+            let root = self.expected.input_root(target.index)?;
+            let square = self.seen.mean_square(&target.second_moment, &root);
+            let draws = (self.draws.len(), self.seed);
+            Ok(floor::draws(place, (square, self.seen.noise), draws))
+        });
+        self.floors = floors.collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// Multiplies forecasts by what two fits, each of half of the rows, are farther apart than they should be: for
+    /// networks, whose descent ends in one of many optima. `fit` takes half of the data, and which half; its fits must start
+    /// apart. Rows must be kept.
+    ///
+    /// # Errors
+    /// What `fit` refuses, or a breakdown of the numerics.
+    pub fn compare_halves(
+        mut self,
+        data: &TaskData,
+        fit: impl Fn(&TaskData, usize) -> Result<Model> + Sync,
+    ) -> Result<Self> {
+        let halves = data.halves()?;
+        let fits = halves.par_iter().enumerate();
+        let fits = fits.map(|(which, half)| fit(half, which));
+        let Ok([first, second]) = <[Model; 2]>::try_from(fits.collect::<Result<Vec<_>>>()?) else {
+            return Ok(self);
+        };
+        let models = [first, second];
+        let information = self.now.times(0.5);
+        let factors = self.targets.iter().enumerate().map(|(place, target)| {
+            let known = data.targets().get(target.index);
+            let found = known.map(|known| halves::difference(known, data, &models));
+            let Some(found) = found.transpose()?.flatten() else {
+                return Ok(vec![1.0; self.draws.len()]);
+            };
+            let expected = self.open(&information, target)?;
+            let draws = (self.draws.len(), self.seed);
+            Ok(halves::factors(found, &expected, place, draws))
+        });
+        self.factors = factors.collect::<Result<_>>()?;
+        Ok(self)
+    }
+
+    /// How far off a target's function may be on inputs like those of its rows.
+    fn open(&self, information: &Information, target: &ForecastTargetTask) -> Result<Spread> {
+        let root = self.expected.input_root(target.index)?;
+        let spread = information.spread(&self.seen, &target.second_moment, &root)?;
+        let layers = self.tangents.as_ref().map_or(Ok(1.0), |tangents| {
+            tangents.ratio(&self.seen, &information.rows, &target.second_moment)
+        })?;
+        Ok(spread.times(layers))
     }
 
     /// The loss of every target once some further rows have come: mean squared error on noise-free labels, over the
@@ -228,15 +296,19 @@ impl Forecaster {
         let information = self.now.with(&self.seen, &added)?;
         let laws = self.draws.laws(&self.seen, &information, &self.targets)?;
         let target_draws = |(place, target): (usize, &ForecastTargetTask)| {
-            let root = self.expected.input_root(target.index)?;
-            let spread = information.spread(&self.seen, &target.second_moment, &root)?;
             let extrapolation =
                 extrapolation::ratio(&self.seen, &self.expected, &information, target, further)?;
-            let layers = self.tangents.as_ref().map_or(Ok(1.0), |tangents| {
-                tangents.ratio(&self.seen, &information.rows, &target.second_moment)
-            })?;
-            let spread = spread.times(extrapolation * layers);
-            Ok(self.draws.losses(place, &spread, &laws[place]))
+            let spread = self.open(&information, target)?.times(extrapolation);
+            let mut losses = self.draws.losses(place, &spread, &laws[place]);
+            if let Some(factors) = self.factors.get(place) {
+                let pairs = losses.iter_mut().zip(factors);
+                pairs.for_each(|(loss, factor)| *loss *= factor);
+            }
+            if let Some(floors) = self.floors.get(place) {
+                let pairs = losses.iter_mut().zip(floors);
+                pairs.for_each(|(loss, floor)| *loss += floor);
+            }
+            Ok(losses)
         };
         self.targets.iter().enumerate().map(target_draws).collect()
     }
@@ -269,6 +341,17 @@ impl Forecaster {
             largest_l1_norm: l1,
         })
     }
+}
+
+/// Refuses draws that make no interval.
+fn too_few_draws(draws: usize) -> Result<()> {
+    if draws < MIN_POSTERIOR_DRAWS {
+        return Err(Error::setting(
+            "draws",
+            format!("is {draws}: an interval needs at least {MIN_POSTERIOR_DRAWS}"),
+        ));
+    }
+    Ok(())
 }
 
 /// Adds `w ψψᵀ` to a moment of task features.

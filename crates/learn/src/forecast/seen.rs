@@ -31,7 +31,7 @@ impl Seen {
     pub(super) fn of(data: &TaskData, model: &Model) -> Result<Self> {
         if model.structure.is_hierarchical() {
             return Err(Error::State(
-                "there is no forecast for families of tasks, which have no embeddings: use the oracle `exact`".into(),
+                "families of tasks have no embeddings: quantities of the theory need the oracle `exact`, and losses a `FamilyForecaster`".into(),
             ));
         }
         if model.noise.is_nan() || model.noise < 0.0 {
@@ -84,6 +84,14 @@ impl Seen {
 
     pub(super) fn outputs(&self) -> usize {
         self.data.outputs()
+    }
+
+    /// The mean square of a target's function over its outputs and inputs, whose second moment is `R Rᵀ`.
+    pub(super) fn mean_square(&self, moment: &Mat<f64>, root: &Mat<f64>) -> f64 {
+        let turned = linalg::product(self.representation.transpose(), root.as_ref());
+        let need = self.embed(&self.map, moment.as_ref());
+        let values = sandwich(turned.transpose(), need.as_ref());
+        super::information::trace(&values) / self.outputs() as f64
     }
 
     /// The columns of an output in a map like `B`.

@@ -9,15 +9,13 @@ use super::forecast_report::{
     Advice, Forecast, ForecastPoint, ForecastRequest, NextBatch, SpendOn, TargetForecast,
     TargetRows, UnderWay,
 };
+use super::loss_forecaster::LossForecaster;
 use super::{Progress, Study};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::{Features as _, apply_row};
-use crate::forecast::{
-    ForecastTargetTask, Forecaster, Interval, PlannedRows, TheoryQuantityEstimates,
-};
+use crate::forecast::{Interval, PlannedRows, TheoryQuantityEstimates};
 use crate::space::Space;
 use crate::strategy::{PlanItem, StrategyConfig, StrategyKind};
-use crate::target::TargetParameters;
 
 /// Tasks of a finite space whose combinations are looked at.
 const MOST_COMBINED: usize = 2000;
@@ -131,7 +129,8 @@ impl Study {
     /// # Errors
     /// Too few draws, no data to have a model from, or a target of which nothing is known.
     pub fn quantities(&self, draws: usize) -> Result<TheoryQuantityEstimates> {
-        self.forecaster(draws)?.quantities(&self.combined_tasks())
+        self.factor_forecaster(draws)?
+            .quantities(&self.combined_tasks())
     }
 
     /// The tasks that combinations are made of, as columns of task features.
@@ -152,61 +151,8 @@ impl Study {
         Mat::from_fn(width, width, |i, j| if i == j { radius } else { 0.0 })
     }
 
-    fn forecaster(&self, draws: usize) -> Result<Forecaster> {
-        if self.data.source_rows() == 0 {
-            return Err(Error::State(
-                "a forecast needs a model: tell the study samples of source tasks first".into(),
-            ));
-        }
-        let targets = self.forecast_targets()?;
-        Forecaster::new(
-            &self.data,
-            &*self.model()?,
-            targets,
-            draws,
-            self.config.seed,
-        )
-    }
-
-    /// The targets as a forecast sees them.
-    fn forecast_targets(&self) -> Result<Vec<ForecastTargetTask>> {
-        let targets = &self.config.targets;
-        if targets.is_empty() {
-            return Err(Error::State(
-                "a forecast needs a target: name one, or look at the model's own report".into(),
-            ));
-        }
-        let total: f64 = targets.iter().map(|target| target.weight).sum();
-        let width = self.data.task_dim();
-        let seen = |(index, target): (usize, &crate::target::Target)| {
-            let share = target.weight / total;
-            if let TargetParameters::Distribution {
-                second_moment: moment,
-            } = &target.kind
-            {
-                let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
-                return Ok(ForecastTargetTask {
-                    second_moment: Mat::from_fn(width, width, |i, j| {
-                        entry(i, j).copied().unwrap_or(0.0)
-                    }),
-                    share,
-                    index,
-                });
-            }
-            if target.has_own_task_feature() && self.data.target_rows(index) == 0 {
-                return Err(Error::State(format!(
-                    "nothing is known of the target `{}`: tell the study some of its samples before asking for a forecast",
-                    target.name
-                )));
-            }
-            let features = &self.data.targets()[index].features;
-            Ok(ForecastTargetTask::task(index, features, share))
-        };
-        targets.iter().enumerate().map(seen).collect()
-    }
-
     fn make_forecast(&self, request: &ForecastRequest) -> Result<Forecast> {
-        let forecaster = self.forecaster(request.draws)?;
+        let forecaster = self.loss_forecaster(request.draws)?;
         let now = losses(&forecaster, &PlannedRows::default())?;
         let under_way = self.under_way_cost();
         let waiting = self.rows_under_way();
@@ -392,7 +338,7 @@ fn never_rising(scenarios: &[(SpendOn, Bought)], found: &mut [Losses], start: &L
     }
 }
 
-fn losses(forecaster: &Forecaster, rows: &PlannedRows) -> Result<Losses> {
+fn losses(forecaster: &LossForecaster, rows: &PlannedRows) -> Result<Losses> {
     let (all, each) = forecaster.overall_and_target_losses(rows)?;
     Ok(Losses { all, each })
 }

@@ -23,6 +23,7 @@ mod identify;
 mod knowledge;
 mod legacy;
 mod limits;
+mod loss_forecaster;
 mod misfit;
 mod planning;
 mod snapshot;

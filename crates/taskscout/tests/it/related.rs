@@ -8,6 +8,7 @@ use taskscout::data::{Samples, Stage};
 use taskscout::features::FeatureMap;
 use taskscout::space::Space;
 use taskscout::strategy::{Plan, StrategyConfig, StrategyKind};
+use taskscout::study::ForecastRequest;
 use taskscout::study::{Oracle, Study, StudyConfig};
 use taskscout::target::{Target, TargetParameters};
 use taskscout::task::Task;
@@ -306,4 +307,31 @@ fn several_outputs_are_pooled_side_by_side() {
             assert!((a - b).abs() < 0.25, "{found:?} is not {truth:?}");
         }
     }
+}
+
+#[test]
+fn forecasts_say_what_rows_of_kin_and_of_the_target_bring() {
+    let mut study = study(vec![known("new", 1, 0.5)], 10);
+    let plan = study.ask(60).unwrap();
+    tell(&mut study, &plan);
+    let forecast = study
+        .forecast(&ForecastRequest::further(&[60, 600]))
+        .unwrap();
+    let target = &forecast.targets[0];
+    assert!(target.now.low < target.now.mean && target.now.mean < target.now.high);
+    for way in [&target.by_design, &target.passive, &target.target_rows] {
+        let means: Vec<f64> = way.iter().map(|point| point.loss.mean).collect();
+        assert!(
+            means[0] <= target.now.mean && means[1] <= means[0],
+            "{means:?}"
+        );
+    }
+    // Kin first: 600 rows that are planned bring more than rows of all tasks alike.
+    assert!(target.by_design[1].loss.mean < target.passive[1].loss.mean);
+    // n rows of a linear function of four inputs leave σ² 4 / n at most.
+    let last = target.target_rows[1].loss.mean;
+    assert!(last < 1.5 * 0.04 * 4.0 / 610.0, "{last}");
+    // There are no embeddings that the theory's quantities could be taken of.
+    let refused = study.quantities(100).unwrap_err().to_string();
+    assert!(refused.contains("oracle `exact`"), "{refused}");
 }

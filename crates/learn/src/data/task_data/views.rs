@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{SourceData, TargetData, TaskData, no_rows};
-use crate::data::{Representation, Rows};
+use crate::data::{Representation, Rows, Statistics};
 use crate::error::{Error, Result};
 use crate::task::Task;
 
@@ -40,6 +40,46 @@ impl TaskData {
         Ok(seen)
     }
 
+    /// Two halves of the rows: of every task and fold a contiguous half, in turns the first and the second.
+    ///
+    /// # Errors
+    /// Rows that are not kept.
+    pub fn halves(&self) -> Result<[Self; 2]> {
+        if !self.keeps_rows {
+            return Err(Error::State(
+                "halves of the data need their rows: keep them".into(),
+            ));
+        }
+        Ok([self.half(0)?, self.half(1)?])
+    }
+
+    fn half(&self, which: usize) -> Result<Self> {
+        let mut half = self.clone();
+        let cut = |statistics: &mut Arc<Statistics>, rows: &mut Rows, turn: usize| {
+            let middle = (rows.len() + turn % 2) / 2;
+            let range = match (turn + which) % 2 {
+                0 => 0..middle,
+                _ => middle..rows.len(),
+            };
+            let part = rows.part(range, self.feature_dim, self.outputs);
+            let mut sums = Statistics::new(self.feature_dim, self.outputs);
+            sums.accumulate_f32(part.inputs(), part.outputs())?;
+            (*statistics, *rows) = (Arc::new(sums), part);
+            Ok::<(), Error>(())
+        };
+        for (turn, entry) in half.sources.iter_mut().enumerate() {
+            cut(&mut entry.statistics, &mut entry.rows, turn)?;
+        }
+        half.sources.retain(|entry| !entry.rows.is_empty());
+        for target in &mut half.targets {
+            let folds = target.folds.iter_mut().zip(&mut target.rows);
+            for (turn, (statistics, rows)) in folds.enumerate() {
+                cut(statistics, rows, turn)?;
+            }
+        }
+        Ok(half)
+    }
+
     /// The same rows of tasks with other features: those of each source task, and those of each target in order.
     ///
     /// # Errors
@@ -68,5 +108,70 @@ impl TaskData {
             Error::check_length("the task's features", seen.task_dim, features.len())?;
         }
         Ok(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::data::{FoldSelection, Samples, Stage};
+
+    fn samples(n: usize, from: f64) -> Samples {
+        let x: Vec<f64> = (0..n).map(|i| from + i as f64).collect();
+        Samples::new(x.clone(), 1, x, 1).unwrap()
+    }
+
+    fn data(keeping: bool) -> TaskData {
+        let data = TaskData::new(1, 1, 2);
+        let mut data = if keeping { data.keeping_rows() } else { data };
+        let target = data.add_target("new", vec![0.0, 1.0]).unwrap();
+        for (task, n) in [(0.0, 7), (1.0, 4), (2.0, 1)] {
+            let rows = samples(n, 100.0 * task);
+            data.add_source_rows(&[task], &[1.0, 0.0], Stage::WarmUp, 0, &rows)
+                .unwrap();
+        }
+        data.add_target_rows(target, &samples(21, 1000.0)).unwrap();
+        data
+    }
+
+    #[test]
+    fn halves_have_every_row_once() {
+        let whole = data(true);
+        let halves = whole.halves().unwrap();
+        let rows: Vec<usize> = halves.iter().map(TaskData::source_rows).collect();
+        assert_eq!(rows.iter().sum::<usize>(), 12);
+        assert!(rows[0].abs_diff(rows[1]) <= 2, "{rows:?}");
+        let targets = halves.iter().map(|half| half.target_rows(0));
+        assert_eq!(targets.sum::<usize>(), 21);
+        let mut inputs: Vec<f32> = Vec::new();
+        let mut squares = 0.0;
+        for half in &halves {
+            for entry in half.sources() {
+                assert_eq!(entry.rows.len(), entry.statistics.count());
+                assert!(!entry.rows.is_empty());
+                inputs.extend(entry.rows.inputs());
+                squares += entry.statistics.gram()[0];
+            }
+            let own = half.target_statistics(0, FoldSelection::All).unwrap();
+            squares += own.gram()[0];
+        }
+        inputs.sort_by(f32::total_cmp);
+        let whole: Vec<f32> = whole
+            .sources()
+            .iter()
+            .flat_map(|entry| entry.rows.inputs().to_vec())
+            .collect();
+        assert_eq!(inputs, whole);
+        let expected: f64 = whole.iter().map(|x| f64::from(x * x)).sum::<f64>()
+            + (1000..1021).map(|x| f64::from(x * x)).sum::<f64>();
+        assert!((squares - expected).abs() < 1e-6 * expected);
+    }
+
+    #[test]
+    fn halves_need_rows() {
+        let refused = data(false).halves().unwrap_err().to_string();
+        assert!(refused.contains("keep them"), "{refused}");
     }
 }

@@ -1,0 +1,131 @@
+//! Who predicts losses: embeddings where there are some, or families of tasks.
+
+use faer::Mat;
+use rand::Rng as _;
+
+use super::Study;
+use crate::error::{Error, Result};
+use crate::features::Features as _;
+use crate::forecast::{FamilyForecaster, ForecastTargetTask, Forecaster, Interval, PlannedRows};
+use crate::model::AnyRepresentation;
+use crate::rng::{Purpose, derive};
+use crate::target::{Target, TargetParameters};
+use crate::train::{TargetOnlyCache, TrainContext};
+
+/// Predicts losses from what a study has.
+pub(super) enum LossForecaster {
+    Factors(Box<Forecaster>),
+    Families(FamilyForecaster),
+}
+
+impl LossForecaster {
+    /// The loss over all targets by their shares, and that of each, once some further rows have come.
+    pub(super) fn overall_and_target_losses(
+        &self,
+        further: &PlannedRows,
+    ) -> Result<(Interval, Vec<Interval>)> {
+        match self {
+            Self::Factors(forecaster) => forecaster.overall_and_target_losses(further),
+            Self::Families(forecaster) => forecaster.overall_and_target_losses(further),
+        }
+    }
+}
+
+impl Study {
+    /// What the model of this study can be forecast with.
+    pub(super) fn loss_forecaster(&self, draws: usize) -> Result<LossForecaster> {
+        self.check_forecast()?;
+        let model = self.model()?;
+        if model.structure.is_hierarchical() {
+            let draws = (draws, self.config.seed);
+            let targets = self.forecast_targets()?;
+            let choices = self.predictors()?;
+            let families = FamilyForecaster::new(&self.data, &model, &choices, targets, draws)?;
+            return Ok(LossForecaster::Families(families));
+        }
+        let mut forecaster = self.factor_forecaster(draws)?;
+        let network = matches!(model.representation, AnyRepresentation::Mlp(_));
+        if network || !self.config.input_features.is_identity() {
+            forecaster = forecaster.with_approximate_features()?;
+        }
+        if network && self.data.keeps_rows() {
+            forecaster = self.with_halves_compared(forecaster, model.dim())?;
+        }
+        Ok(LossForecaster::Factors(Box::new(forecaster)))
+    }
+
+    fn check_forecast(&self) -> Result<()> {
+        if self.data.source_rows() == 0 {
+            return Err(Error::State(
+                "a forecast needs a model: tell the study samples of source tasks first".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A forecaster by the embeddings of tasks.
+    pub(super) fn factor_forecaster(&self, draws: usize) -> Result<Forecaster> {
+        self.check_forecast()?;
+        let targets = self.forecast_targets()?;
+        Forecaster::new(
+            &self.data,
+            &*self.model()?,
+            targets,
+            draws,
+            self.config.seed,
+        )
+    }
+
+    /// A network's forecast, multiplied by what networks trained apart differ by.
+    fn with_halves_compared(&self, forecaster: Forecaster, k: usize) -> Result<Forecaster> {
+        let trainer = self.config.oracle.trainer()?;
+        forecaster.compare_halves(&self.data, |half, which| {
+            let mut rng = derive(self.config.seed, Purpose::Forecast, &[which as u64]);
+            let context = TrainContext {
+                k: Some(k),
+                seed: rng.next_u64(),
+                warm_start: None,
+                target_only_cache: TargetOnlyCache::default(),
+                ..self.train_context(false)
+            };
+            trainer.model(half, &context)
+        })
+    }
+
+    /// The targets as a forecast sees them.
+    fn forecast_targets(&self) -> Result<Vec<ForecastTargetTask>> {
+        let targets = &self.config.targets;
+        if targets.is_empty() {
+            return Err(Error::State(
+                "a forecast needs a target: name one, or look at the model's own report".into(),
+            ));
+        }
+        let total: f64 = targets.iter().map(|target| target.weight).sum();
+        let width = self.data.task_dim();
+        let seen = |(index, target): (usize, &Target)| {
+            let share = target.weight / total;
+            if let TargetParameters::Distribution {
+                second_moment: moment,
+            } = &target.kind
+            {
+                let entry = |i: usize, j: usize| moment.get(i).and_then(|row| row.get(j));
+                return Ok(ForecastTargetTask {
+                    second_moment: Mat::from_fn(width, width, |i, j| {
+                        entry(i, j).copied().unwrap_or(0.0)
+                    }),
+                    share,
+                    index,
+                });
+            }
+            if target.has_own_task_feature() && self.data.target_rows(index) == 0 {
+                return Err(Error::State(format!(
+                    "nothing is known of the target `{}`: tell the study some of its samples before asking for a forecast",
+                    target.name
+                )));
+            }
+            let features = &self.data.targets()[index].features;
+            Ok(ForecastTargetTask::task(index, features, share))
+        };
+        targets.iter().enumerate().map(seen).collect()
+    }
+}
