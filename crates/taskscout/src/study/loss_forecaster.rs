@@ -35,15 +35,15 @@ impl Study {
     /// What the model of this study can be forecast with.
     pub(super) fn loss_forecaster(&self, draws: usize) -> Result<LossForecaster> {
         self.check_forecast()?;
+        let targets = self.forecast_targets()?;
         let model = self.model()?;
         if model.structure.is_hierarchical() {
             let draws = (draws, self.config.seed);
-            let targets = self.forecast_targets()?;
             let choices = self.predictors()?;
             let families = FamilyForecaster::new(&self.data, &model, &choices, targets, draws)?;
             return Ok(LossForecaster::Families(families));
         }
-        let mut forecaster = self.factor_forecaster(draws)?;
+        let mut forecaster = self.forecaster_of(targets, draws)?;
         let network = matches!(model.representation, AnyRepresentation::Mlp(_));
         if network || !self.config.input_features.is_identity() {
             forecaster = forecaster.with_approximate_features()?;
@@ -66,14 +66,12 @@ impl Study {
     /// A forecaster by the embeddings of tasks.
     pub(super) fn factor_forecaster(&self, draws: usize) -> Result<Forecaster> {
         self.check_forecast()?;
-        let targets = self.forecast_targets()?;
-        Forecaster::new(
-            &self.data,
-            &*self.model()?,
-            targets,
-            draws,
-            self.config.seed,
-        )
+        self.forecaster_of(self.forecast_targets()?, draws)
+    }
+
+    fn forecaster_of(&self, targets: Vec<ForecastTargetTask>, draws: usize) -> Result<Forecaster> {
+        let model = self.model()?;
+        Forecaster::new(&self.data, &model, targets, draws, self.config.seed)
     }
 
     /// A network's forecast, multiplied by what networks trained apart differ by.
