@@ -7,6 +7,7 @@
 //! cargo xtask browser   the live page in a real browser
 //! cargo xtask wheel      the Python package, built and tried in a new environment
 //! cargo xtask bench      the benchmarks, side by side with numpy, cvxpy and PyTorch
+//! cargo xtask figures    the figures of the documentation, measured again
 //! ```
 //!
 //! Exit codes: 0 all passed, 1 a step failed, 2 the task was not understood.
@@ -68,6 +69,9 @@ fn perform(task: Task) -> Result<(), Failure> {
         }
         Task::Wheel => steps::run_all(&package::wheel(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
+        Task::Figures => {
+            python::figures(&workspace, &std::env::args().skip(2).collect::<Vec<_>>())?
+        }
         Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),
     }
     Ok(())

@@ -87,6 +87,13 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<(), Failure> {
     run(command.env(BENCH.variable, interpreter))
 }
 
+/// Measures the figures of the documentation; the script needs Python's standard library alone.
+pub(crate) fn figures(workspace: &Workspace, arguments: &[String]) -> Result<(), Failure> {
+    let mut command = Command::new("python3");
+    command.arg(workspace.root().join("xtask/figures.py"));
+    run(command.args(arguments))
+}
+
 impl Environment {
     /// Makes the environment unless it is there, and returns the path of its interpreter.
     ///

@@ -15,12 +15,14 @@ pub(crate) enum Task {
     Wheel,
     /// Run the benchmarks.
     Bench,
+    /// Measure the figures of the documentation.
+    Figures,
     /// Make the Python environment of the benchmarks and print its interpreter.
     BenchPython,
 }
 
 /// Every task with its name and one line of help, in the order of the help page.
-const TASKS: [(&str, Task, &str); 7] = [
+const TASKS: [(&str, Task, &str); 8] = [
     (
         "test",
         Task::Test,
@@ -47,6 +49,11 @@ const TASKS: [(&str, Task, &str); 7] = [
         "the benchmarks, side by side with numpy, cvxpy and PyTorch",
     ),
     (
+        "figures",
+        Task::Figures,
+        "measure the figures of the documentation, all or those named (`figures --list`), and write docs/results/measured.md",
+    ),
+    (
         "bench-python",
         Task::BenchPython,
         "make the Python environment of the benchmarks, print its interpreter",
@@ -71,6 +78,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Task, String> {
     };
     match rest.first() {
         None => Ok(*task),
+        Some(_) if *task == Task::Figures => Ok(*task),
         Some(extra) => Err(format!(
             "task `{name}` takes no arguments, found `{extra}`; leave it out"
         )),
