@@ -3,6 +3,7 @@
 //! Decompositions run on the calling thread: studies, runs and blocks of rows are what is spread
 //! over cores, which keeps results independent of the number of threads.
 
+pub mod columns;
 pub mod packed;
 pub mod row_sums;
 pub mod serde_mat;
@@ -10,9 +11,10 @@ pub mod wide;
 
 use std::sync::Once;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{DenseSolveCore as _, Llt, Solve as _};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::{matmul, triangular};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
 use crate::error::{Error, Result};
 
@@ -29,13 +31,57 @@ pub fn product(lhs: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
+/// `lhs · rhs` where that is symmetric: half the work.
+pub fn symmetric_product(lhs: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Mat<f64> {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let mut out = Mat::zeros(lhs.nrows(), rhs.ncols());
+    triangular::matmul(
+        out.as_mut(),
+        TriangularLower,
+        Accum::Replace,
+        lhs,
+        Rectangular,
+        rhs,
+        Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    mirror(out.as_mut().transpose_mut());
+    out
+}
+
+/// Rows and columns of a matrix that are mirrored together.
+const TILE: usize = 16;
+
+/// Copies the upper half of a square matrix to its lower half.
+pub fn mirror(mut matrix: MatMut<'_, f64>) {
+    let d = matrix.ncols();
+    for left in (0..d).step_by(TILE) {
+        for top in (left..d).step_by(TILE) {
+            for b in left..d.min(left + TILE) {
+                for a in top.max(b + 1)..d.min(top + TILE) {
+                    matrix[(a, b)] = matrix[(b, a)];
+                }
+            }
+        }
+    }
+}
+
 /// A Cholesky factorisation of a symmetric positive definite matrix, lower half given.
 pub fn cholesky(matrix: MatRef<'_, f64>, what: &str) -> Result<Cholesky> {
-    sequential();
-    matrix
-        .llt(Side::Lower)
-        .map(Cholesky)
-        .map_err(|_| not_definite(what))
+    factorise(matrix.to_owned(), what)
+}
+
+/// The same in the memory of the matrix.
+pub fn factorise(mut matrix: Mat<f64>, what: &str) -> Result<Cholesky> {
+    let params = faer::Spec::default();
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, params);
+    let mut memory = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut memory);
+    let (exact, whole) = (llt::factor::LltRegularization::default(), matrix.as_mut());
+    llt::factor::cholesky_in_place(whole, exact, Par::Seq, stack, params)
+        .map_err(|_| not_definite(what))?;
+    Ok(Cholesky(matrix))
 }
 
 fn not_definite(what: &str) -> Error {
@@ -45,27 +91,31 @@ fn not_definite(what: &str) -> Error {
     )
 }
 
-/// A factorised symmetric positive definite matrix.
-pub struct Cholesky(Llt<f64>);
+/// A factorised symmetric positive definite matrix: the lower half of the factor, above it anything.
+pub struct Cholesky(Mat<f64>);
 
 impl Cholesky {
     /// Solves for a right-hand side.
     pub fn solve(&self, rhs: MatRef<'_, f64>) -> Mat<f64> {
-        self.0.solve(rhs)
+        let mut out = rhs.to_owned();
+        let scratch = llt::solve::solve_in_place_scratch::<f64>(rhs.nrows(), rhs.ncols(), Par::Seq);
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        llt::solve::solve_in_place(self.0.as_ref(), out.as_mut(), Par::Seq, stack);
+        out
     }
 
     /// The factor `L` of `L Lᵀ`.
     pub fn lower(&self) -> Mat<f64> {
-        let factor = self.0.L();
-        let n = factor.nrows();
-        Mat::from_fn(n, n, |i, j| if i >= j { factor[(i, j)] } else { 0.0 })
+        let n = self.0.nrows();
+        Mat::from_fn(n, n, |i, j| if i >= j { self.0[(i, j)] } else { 0.0 })
     }
 
     /// `L⁻¹ · rhs` for the factor `L Lᵀ`.
     pub fn whiten(&self, rhs: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = rhs.to_owned();
         faer::linalg::triangular_solve::solve_lower_triangular_in_place(
-            self.0.L(),
+            self.0.as_ref(),
             out.as_mut(),
             Par::Seq,
         );
@@ -74,8 +124,14 @@ impl Cholesky {
 
     /// The inverse.
     pub fn inverse(&self) -> Mat<f64> {
-        sequential();
-        self.0.inverse()
+        let n = self.0.nrows();
+        let mut out = Mat::zeros(n, n);
+        let scratch = llt::inverse::inverse_scratch::<f64>(n, Par::Seq);
+        let mut memory = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut memory);
+        llt::inverse::inverse(out.as_mut(), self.0.as_ref(), Par::Seq, stack);
+        mirror(out.as_mut().transpose_mut());
+        out
     }
 
     /// Trace of the inverse.
@@ -86,12 +142,11 @@ impl Cholesky {
     /// The diagonal of the inverse.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         // (L Lᵀ)⁻¹ has the squared lengths of the columns of L⁻¹ on its diagonal: half the work of the inverse.
-        let factor = self.0.L();
-        let n = factor.nrows();
+        let n = self.0.nrows();
         let mut inverse = Mat::zeros(n, n);
         faer::linalg::triangular_inverse::invert_lower_triangular(
             inverse.as_mut(),
-            factor,
+            self.0.as_ref(),
             Par::Seq,
         );
         (0..n)
@@ -104,13 +159,13 @@ impl Cholesky {
 
     /// Logarithm of the determinant.
     pub fn log_det(&self) -> f64 {
-        let diagonal = self.0.L().diagonal().column_vector();
+        let diagonal = self.0.as_ref().diagonal().column_vector();
         (0..diagonal.nrows()).map(|i| 2.0 * diagonal[i].ln()).sum()
     }
 
     /// A cheap estimate of the condition number, from the factor's diagonal.
     pub fn condition(&self) -> f64 {
-        let diagonal = self.0.L().diagonal().column_vector();
+        let diagonal = self.0.as_ref().diagonal().column_vector();
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for i in 0..diagonal.nrows() {
             low = low.min(diagonal[i].abs());

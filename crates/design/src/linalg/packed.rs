@@ -18,6 +18,17 @@ pub fn add_upper(packed: &mut [f64], matrix: MatRef<'_, f64>) {
     }
 }
 
+/// Frobenius inner product with a symmetric matrix, upper half given.
+pub fn inner(packed: &[f64], matrix: MatRef<'_, f64>) -> f64 {
+    let mut total = 0.0;
+    for j in 0..matrix.ncols() {
+        let row = &packed[len(j)..=len(j) + j];
+        let sum: f64 = (0..j).map(|i| row[i] * matrix[(i, j)]).sum();
+        total += 2.0 * sum + row[j] * matrix[(j, j)];
+    }
+    total
+}
+
 /// The full matrix.
 pub fn unpack(packed: &[f64], dim: usize) -> Mat<f64> {
     let mut out = Mat::zeros(dim, dim);
