@@ -205,11 +205,17 @@ fn multiply<S: Simd, const R: usize>(
         }
     }
     let factors = left_rests.map(|rest| simd.partial_load_f64s(rest));
-    for (t, sums) in sums.iter().enumerate().take(out.ncols()) {
-        let value = simd.partial_load_f64s(column_rests[t]);
+    let values = column_rests.map(|rest| simd.partial_load_f64s(rest));
+    for t in 0..COLUMNS {
         for r in 0..R {
-            let sum = multiply_add(simd, factors[r], value, sums[r]);
-            out[(r, t)] += simd.reduce_sum_f64s(sum);
+            sums[t][r] = multiply_add(simd, factors[r], values[t], sums[t][r]);
+        }
+    }
+    // Taken out of the registers by value: an index that is not known when this is compiled would keep them in memory.
+    let sums = sums.map(|sums| sums.map(|sum| simd.reduce_sum_f64s(sum)));
+    for (t, sums) in sums.iter().enumerate().take(out.ncols()) {
+        for (r, sum) in sums.iter().enumerate() {
+            out[(r, t)] += sum;
         }
     }
 }
