@@ -222,10 +222,8 @@ impl<'a> Kronecker<'a> {
         let mut steps = 1..EVIDENCE_STEPS;
         loop {
             let sound = wanted.is_finite() && wanted > 0.0;
-            let guess = match sound.then(|| steps.next()).flatten() {
-                Some(_) => Some(self.precondition(rhs.as_ref(), wanted)),
-                None => None,
-            };
+            let may_go_on = sound && steps.next().is_some();
+            let guess = may_go_on.then(|| self.precondition(rhs.as_ref(), wanted));
             let direction = descent.direction.take();
             let of_guess = guess.as_ref().map(|guess| (guess.as_ref(), 0.0));
             let of_descent = direction
