@@ -43,7 +43,7 @@ impl Drive for Study {
     }
 
     fn take(&mut self, event: Event) -> Result<()> {
-        self.apply(event).map(|_| ())
+        self.take_in(event)
     }
 }
 

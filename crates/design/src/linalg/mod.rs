@@ -3,6 +3,8 @@
 //! Decompositions run on the calling thread: studies, runs and blocks of rows are what is spread
 //! over cores, which keeps results independent of the number of threads.
 
+mod cholesky;
+pub mod columns;
 pub mod packed;
 pub mod row_sums;
 pub mod serde_mat;
@@ -10,10 +12,10 @@ pub mod wide;
 
 use std::sync::Once;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{DenseSolveCore as _, Llt, Solve as _};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::linalg::matmul::{matmul, triangular};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 
+pub use self::cholesky::{Cholesky, cholesky, factorise};
 use crate::error::{Error, Result};
 
 /// Keeps `faer`'s own solvers on the calling thread.
@@ -29,94 +31,39 @@ pub fn product(lhs: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Mat<f64> {
     out
 }
 
-/// A Cholesky factorisation of a symmetric positive definite matrix, lower half given.
-pub fn cholesky(matrix: MatRef<'_, f64>, what: &str) -> Result<Cholesky> {
-    sequential();
-    matrix
-        .llt(Side::Lower)
-        .map(Cholesky)
-        .map_err(|_| not_definite(what))
+/// `lhs · rhs` where that is symmetric: half the work.
+pub fn symmetric_product(lhs: MatRef<'_, f64>, rhs: MatRef<'_, f64>) -> Mat<f64> {
+    use triangular::BlockStructure::{Rectangular, TriangularLower};
+    let mut out = Mat::zeros(lhs.nrows(), rhs.ncols());
+    triangular::matmul(
+        out.as_mut(),
+        TriangularLower,
+        Accum::Replace,
+        lhs,
+        Rectangular,
+        rhs,
+        Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    mirror(out.as_mut().transpose_mut());
+    out
 }
 
-fn not_definite(what: &str) -> Error {
-    Error::numerical(
-        format!("factorising {what}"),
-        "it is not positive definite to working precision; add regularisation, or rescale the features",
-    )
-}
+/// Rows and columns of a matrix that are mirrored together.
+const TILE: usize = 16;
 
-/// A factorised symmetric positive definite matrix.
-pub struct Cholesky(Llt<f64>);
-
-impl Cholesky {
-    /// Solves for a right-hand side.
-    pub fn solve(&self, rhs: MatRef<'_, f64>) -> Mat<f64> {
-        self.0.solve(rhs)
-    }
-
-    /// The factor `L` of `L Lᵀ`.
-    pub fn lower(&self) -> Mat<f64> {
-        let factor = self.0.L();
-        let n = factor.nrows();
-        Mat::from_fn(n, n, |i, j| if i >= j { factor[(i, j)] } else { 0.0 })
-    }
-
-    /// `L⁻¹ · rhs` for the factor `L Lᵀ`.
-    pub fn whiten(&self, rhs: MatRef<'_, f64>) -> Mat<f64> {
-        let mut out = rhs.to_owned();
-        faer::linalg::triangular_solve::solve_lower_triangular_in_place(
-            self.0.L(),
-            out.as_mut(),
-            Par::Seq,
-        );
-        out
-    }
-
-    /// The inverse.
-    pub fn inverse(&self) -> Mat<f64> {
-        sequential();
-        self.0.inverse()
-    }
-
-    /// Trace of the inverse.
-    pub fn inverse_trace(&self) -> f64 {
-        self.inverse_diagonal().iter().sum()
-    }
-
-    /// The diagonal of the inverse.
-    pub fn inverse_diagonal(&self) -> Vec<f64> {
-        // (L Lᵀ)⁻¹ has the squared lengths of the columns of L⁻¹ on its diagonal: half the work of the inverse.
-        let factor = self.0.L();
-        let n = factor.nrows();
-        let mut inverse = Mat::zeros(n, n);
-        faer::linalg::triangular_inverse::invert_lower_triangular(
-            inverse.as_mut(),
-            factor,
-            Par::Seq,
-        );
-        (0..n)
-            .map(|j| {
-                let column: f64 = (j..n).map(|i| inverse[(i, j)] * inverse[(i, j)]).sum();
-                column
-            })
-            .collect()
-    }
-
-    /// Logarithm of the determinant.
-    pub fn log_det(&self) -> f64 {
-        let diagonal = self.0.L().diagonal().column_vector();
-        (0..diagonal.nrows()).map(|i| 2.0 * diagonal[i].ln()).sum()
-    }
-
-    /// A cheap estimate of the condition number, from the factor's diagonal.
-    pub fn condition(&self) -> f64 {
-        let diagonal = self.0.L().diagonal().column_vector();
-        let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-        for i in 0..diagonal.nrows() {
-            low = low.min(diagonal[i].abs());
-            high = high.max(diagonal[i].abs());
+/// Copies the upper half of a square matrix to its lower half.
+pub fn mirror(mut matrix: MatMut<'_, f64>) {
+    let d = matrix.ncols();
+    for left in (0..d).step_by(TILE) {
+        for top in (left..d).step_by(TILE) {
+            for b in left..d.min(left + TILE) {
+                for a in top.max(b + 1)..d.min(top + TILE) {
+                    matrix[(a, b)] = matrix[(b, a)];
+                }
+            }
         }
-        (high / low).powi(2)
     }
 }
 
@@ -318,6 +265,10 @@ mod tests {
             }
             let value = quadratic(matrix.as_ref(), &vector);
             prop_assert!((packed::quadratic(&half, &vector) - value).abs() < 1e-11 * (1.0 + value.abs()));
+            let with_itself = inner(matrix.as_ref(), matrix.as_ref());
+            prop_assert!((packed::inner(&half, matrix.as_ref()) - with_itself).abs() < 1e-11 * with_itself);
+            let square = symmetric_product(matrix.as_ref(), matrix.as_ref());
+            prop_assert!(distance(&square, &product(matrix.as_ref(), matrix.as_ref())) < 1e-12);
             let mut twice = half.clone();
             packed::add_upper(&mut twice, matrix.as_ref());
             prop_assert!(twice.iter().zip(&half).all(|(a, b)| (a - 2.0 * b).abs() <= 0.0));

@@ -43,7 +43,7 @@ pub fn whiten(factor: &Cholesky, rhs: MatRef<'_, f64>) -> Mat<f64> {
     let mut out = rhs.to_owned();
     out.as_mut()
         .par_col_chunks_mut(BLOCK)
-        .for_each(|columns| solve_lower_triangular_in_place(factor.0.L(), columns, Par::Seq));
+        .for_each(|columns| solve_lower_triangular_in_place(factor.0.as_ref(), columns, Par::Seq));
     out
 }
 

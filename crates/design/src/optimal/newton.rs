@@ -30,11 +30,16 @@ impl Curvature {
         }
         let (r, s, m) = (x.nrows(), z.nrows(), x.ncols());
         if m <= (r * s).max(FULL) {
-            let left = wide::multiply(x.transpose(), x);
+            let mut full = wide::multiply(x.transpose(), x);
             let right = wide::multiply(z.transpose(), z);
-            return Self::Full(Mat::from_fn(m, m, |i, j| {
-                scale * left[(i, j)] * right[(i, j)]
-            }));
+            for j in 0..m {
+                let pairs = full
+                    .col_as_slice_mut(j)
+                    .iter_mut()
+                    .zip(right.col_as_slice(j));
+                pairs.for_each(|(left, right)| *left *= scale * right);
+            }
+            return Self::Full(full);
         }
         let root = scale.sqrt();
         Self::Root(Mat::from_fn(r * s, m, |p, i| {
@@ -56,15 +61,14 @@ impl Curvature {
     }
 
     /// `(diag + curvature)⁻¹ · rhs`.
-    fn solve(&self, diagonal: &[f64], rhs: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    fn solve(self, diagonal: &[f64], rhs: MatRef<'_, f64>) -> Result<Mat<f64>> {
         match self {
-            Self::Full(full) => {
-                let mut sum = full.clone();
+            Self::Full(mut sum) => {
                 diagonal
                     .iter()
                     .enumerate()
                     .for_each(|(i, d)| sum[(i, i)] += d);
-                Ok(linalg::cholesky(sum.as_ref(), WHAT)?.solve(rhs))
+                Ok(linalg::factorise(sum, WHAT)?.solve(rhs))
             }
             Self::Root(root) => {
                 // Woodbury: p × p equations instead of m × m.
@@ -74,7 +78,7 @@ impl Curvature {
                 (0..p).for_each(|i| inner[(i, i)] += 1.0);
                 let divided = Mat::from_fn(m, rhs.ncols(), |i, j| rhs[(i, j)] / diagonal[i]);
                 let images = linalg::product(root.as_ref(), divided.as_ref());
-                let solved = linalg::cholesky(inner.as_ref(), WHAT)?.solve(images.as_ref());
+                let solved = linalg::factorise(inner, WHAT)?.solve(images.as_ref());
                 let back = linalg::product(root.transpose(), solved.as_ref());
                 Ok(Mat::from_fn(m, rhs.ncols(), |i, j| {
                     divided[(i, j)] - back[(i, j)] / diagonal[i]
@@ -100,7 +104,7 @@ pub(super) struct Step {
 /// The Newton direction under `Σ dq = excess`: the solution of
 /// `(diag + curvature) dq + mixed · dt + 1 · level = −pull` and `mixed · dq + second · dt = −first`.
 pub(super) fn direction(
-    curvature: &Curvature,
+    curvature: Curvature,
     diagonal: &[f64],
     pull: &[f64],
     strength: Option<&Strength>,

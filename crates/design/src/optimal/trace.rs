@@ -136,7 +136,7 @@ impl TraceState<'_> {
         let width = width(self.atoms, m);
         let curvature = Curvature::new(2.0, local.half.as_ref(), local.images.as_ref(), width);
         // Near the optimum the equations become singular to rounding: then it is good enough.
-        let step = direction(&curvature, &diagonal, &pull, None, excess).ok()?;
+        let step = direction(curvature, &diagonal, &pull, None, excess).ok()?;
         let (moved, length, next) = self.descend(local, &step, linalg::dot(&pull, &step.q))?;
         for i in 0..m {
             let d = length * step.q[i];

@@ -137,28 +137,6 @@ impl<'a> Kronecker<'a> {
         }
     }
 
-    /// The noise by MacKay's fixed point, with residuals of the true equations: where tasks have
-    /// fewer rows than features, those of the preconditioner would be far too small.
-    pub(crate) fn evidence(
-        &self,
-        problem: &BilinearProblem<'_>,
-        rhs: &Mat<f64>,
-        spectrum: &Spectrum,
-        start: &FirstGuess,
-    ) -> f64 {
-        let mut noise = start.noise(rhs, spectrum);
-        let mut wanted = start.wanted(spectrum, noise);
-        for _ in 1..EVIDENCE_STEPS {
-            if !wanted.is_finite() || wanted <= 0.0 {
-                break;
-            }
-            let next = self.first_guess(problem, rhs, wanted);
-            noise = next.noise(rhs, spectrum);
-            wanted = next.wanted(spectrum, noise);
-        }
-        noise
-    }
-
     /// The solution of the preconditioner's equations for a penalty.
     pub(crate) fn first_guess(
         &self,
@@ -192,55 +170,134 @@ impl<'a> Kronecker<'a> {
         matrix: MatRef<'_, f64>,
         lambda: f64,
     ) -> Mat<f64> {
-        let embedded = linalg::product(matrix, self.design.transpose());
+        let mut images = self.multiply_all(problem, &[(matrix, lambda)]);
+        images.pop().unwrap_or_else(|| matrix.to_owned())
+    }
+
+    /// The same for several matrices and penalties: the Gram matrices are read once for all of them.
+    fn multiply_all(
+        &self,
+        problem: &BilinearProblem<'_>,
+        matrices: &[(MatRef<'_, f64>, f64)],
+    ) -> Vec<Mat<f64>> {
+        let (d, design) = (problem.feature_dim, &self.design);
+        let embed =
+            |(matrix, _): &(MatRef<'_, f64>, f64)| linalg::product(*matrix, design.transpose());
+        let embedded: Vec<Mat<f64>> = matrices.iter().map(embed).collect();
         let columns: Vec<Vec<f64>> = problem
             .observations
             .par_iter()
             .enumerate()
             .map(|(w, observation)| {
-                let mut out = vec![0.0; problem.feature_dim];
-                let vector = embedded.col_as_slice(w);
-                linalg::packed::multiply_add(observation.statistics.gram(), vector, &mut out);
+                let mut out = vec![0.0; d * embedded.len()];
+                for (embedded, out) in embedded.iter().zip(out.chunks_exact_mut(d.max(1))) {
+                    let (gram, vector) = (observation.statistics.gram(), embedded.col_as_slice(w));
+                    linalg::packed::multiply_add(gram, vector, out);
+                }
                 out
             })
             .collect();
-        let products = Mat::from_fn(problem.feature_dim, columns.len(), |i, w| columns[w][i]);
-        let mut out = linalg::product(products.as_ref(), self.design.as_ref());
-        out += faer::Scale(lambda) * matrix;
-        out
+        let image = |(at, (matrix, lambda)): (usize, &(MatRef<'_, f64>, f64))| {
+            let products = Mat::from_fn(d, columns.len(), |i, w| columns[w][at * d + i]);
+            let mut out = linalg::product(products.as_ref(), design.as_ref());
+            out += faer::Scale(*lambda) * matrix;
+            out
+        };
+        matrices.iter().enumerate().map(image).collect()
     }
 
-    /// Solves the true equations from a first guess, for its penalty.
+    /// Solves the true equations from a first guess, for its penalty, and finds the noise by MacKay's fixed point, with
+    /// residuals of the true equations: where tasks have fewer rows than features, those of the preconditioner would be far
+    /// too small. Both go on together, so that the Gram matrices are read for both at once.
     pub(crate) fn solve(
         &self,
         problem: &BilinearProblem<'_>,
         rhs: &Mat<f64>,
+        spectrum: &Spectrum,
         start: &FirstGuess,
-    ) -> Mat<f64> {
-        let lambda = start.lambda;
-        let mut solution = start.solution.clone();
-        let mut residual = rhs - &start.image - faer::Scale(lambda) * &solution;
-        let mut z = self.precondition(residual.as_ref(), lambda);
-        let mut direction = z.clone();
-        let mut energy = inner(residual.as_ref(), z.as_ref());
-        let goal = CG_TOLERANCE * CG_TOLERANCE * inner(rhs.as_ref(), solution.as_ref());
-        for _ in 0..CG_ITERATIONS {
-            if energy <= goal {
-                break;
+    ) -> (Mat<f64>, f64) {
+        let mut descent = Descent::new(self, rhs, start);
+        let mut noise = start.noise(rhs, spectrum);
+        let mut wanted = start.wanted(spectrum, noise);
+        let mut steps = 1..EVIDENCE_STEPS;
+        loop {
+            let sound = wanted.is_finite() && wanted > 0.0;
+            let may_go_on = sound && steps.next().is_some();
+            let guess = may_go_on.then(|| self.precondition(rhs.as_ref(), wanted));
+            let direction = descent.direction.take();
+            let of_guess = guess.as_ref().map(|guess| (guess.as_ref(), 0.0));
+            let of_descent = direction
+                .as_ref()
+                .map(|direction| (direction.as_ref(), start.lambda));
+            let factors: Vec<_> = of_guess.into_iter().chain(of_descent).collect();
+            if factors.is_empty() {
+                return (descent.solution, noise);
             }
-            let image = self.multiply(problem, direction.as_ref(), lambda);
-            let curvature = inner(direction.as_ref(), image.as_ref());
-            if curvature <= 0.0 {
-                break;
+            let mut images = self.multiply_all(problem, &factors);
+            if let Some((direction, image)) = direction.and_then(|one| Some((one, images.pop()?))) {
+                descent.step(self, &direction, &image);
             }
-            let step = energy / curvature;
-            solution += faer::Scale(step) * &direction;
-            residual -= faer::Scale(step) * &image;
-            z = self.precondition(residual.as_ref(), lambda);
-            let next = inner(residual.as_ref(), z.as_ref());
-            direction = &z + faer::Scale(next / energy) * &direction;
-            energy = next;
+            if let Some((solution, image)) = guess.and_then(|one| Some((one, images.pop()?))) {
+                let next = FirstGuess {
+                    lambda: wanted,
+                    solution,
+                    image,
+                };
+                noise = next.noise(rhs, spectrum);
+                wanted = next.wanted(spectrum, noise);
+            }
         }
-        solution
+    }
+}
+
+/// Conjugate gradients on their way.
+struct Descent {
+    lambda: f64,
+    solution: Mat<f64>,
+    residual: Mat<f64>,
+    energy: f64,
+    /// The energy that ends them.
+    goal: f64,
+    iterations: usize,
+    /// Where to go next; nowhere once they have ended.
+    direction: Option<Mat<f64>>,
+}
+
+impl Descent {
+    fn new(kronecker: &Kronecker<'_>, rhs: &Mat<f64>, start: &FirstGuess) -> Self {
+        let lambda = start.lambda;
+        let solution = start.solution.clone();
+        let residual = rhs - &start.image - faer::Scale(lambda) * &solution;
+        let z = kronecker.precondition(residual.as_ref(), lambda);
+        let energy = inner(residual.as_ref(), z.as_ref());
+        let goal = CG_TOLERANCE * CG_TOLERANCE * inner(rhs.as_ref(), solution.as_ref());
+        Self {
+            lambda,
+            direction: (energy > goal).then_some(z),
+            solution,
+            residual,
+            energy,
+            goal,
+            iterations: 0,
+        }
+    }
+
+    /// Takes one step, given what the equations make of the direction.
+    fn step(&mut self, kronecker: &Kronecker<'_>, direction: &Mat<f64>, image: &Mat<f64>) {
+        let curvature = inner(direction.as_ref(), image.as_ref());
+        if curvature <= 0.0 {
+            return;
+        }
+        let step = self.energy / curvature;
+        self.solution += faer::Scale(step) * direction;
+        self.residual -= faer::Scale(step) * image;
+        let z = kronecker.precondition(self.residual.as_ref(), self.lambda);
+        let next = inner(self.residual.as_ref(), z.as_ref());
+        let direction = &z + faer::Scale(next / self.energy) * direction;
+        self.energy = next;
+        self.iterations += 1;
+        if self.energy > self.goal && self.iterations < CG_ITERATIONS {
+            self.direction = Some(direction);
+        }
     }
 }

@@ -54,11 +54,16 @@ impl GramRoot {
                 break;
             }
             let scale = 1.0 / left[pivot].sqrt();
+            let mut known = vec![0.0; d];
+            for row in &factors {
+                let weight = row[pivot];
+                known
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, value)| *sum += value * weight);
+            }
             let next: Vec<f64> = (0..d)
-                .map(|i| {
-                    let known: f64 = factors.iter().map(|row| row[i] * row[pivot]).sum();
-                    scale * (gram[(i, pivot)] - known)
-                })
+                .map(|i| scale * (gram[(i, pivot)] - known[i]))
                 .collect();
             let known: f64 = factors
                 .iter()
@@ -77,6 +82,15 @@ impl GramRoot {
             rest: (rows.sum_of_squares(output) - linalg::dot(&labels, &labels)).max(0.0),
             labels,
             rows: rows.count() as f64,
+        }
+    }
+
+    /// The same rows under a linear map of their features.
+    pub(crate) fn projected(&self, map: faer::MatRef<'_, f64>) -> Self {
+        Self {
+            root: linalg::product(self.root.as_ref(), map),
+            labels: self.labels.clone(),
+            ..*self
         }
     }
 

@@ -1,21 +1,17 @@
 //! Products with the table of tasks' packed Gram matrices, one column a task, without forming it.
 //!
-//! The table is the largest thing that a fit reads. It is read once for each product, in pieces that stay in the
-//! cache while they are multiplied.
+//! The table is the largest thing that a fit reads. It is read once for each product and never copied, in pieces for which
+//! the results stay in the cache.
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatMut, MatRef, Par};
+use faer::{Mat, MatMut, MatRef};
 
-use crate::linalg::packed;
+use crate::linalg::columns::{add_combinations, add_inner_products};
+use crate::linalg::{mirror, packed};
 
-/// Tasks in one piece.
-pub(super) const TASKS_PER_PIECE: usize = 64;
-/// Entries of each Gram matrix in one piece, as long as one of its rows is not longer.
-const ENTRIES_PER_PIECE: usize = 512;
-/// Rows and columns of a matrix that are mirrored together.
-const TILE: usize = 16;
+/// Numbers that belong to one piece, as long as a row of a Gram matrix is not longer: they stay in the second cache.
+const RESULTS_PER_PIECE: usize = 40_000;
 
 /// The packed Gram matrices of some tasks.
 pub(super) struct GramTable<'a> {
@@ -32,28 +28,25 @@ impl<'a> GramTable<'a> {
         }
     }
 
-    /// Calls `work` with ranges of the matrices' rows and, for each, all pieces of the table: the first task, and one
-    /// column a task.
-    fn for_each_piece(&self, mut work: impl FnMut(&Range<usize>, usize, MatRef<'_, f64>)) {
-        let mut buffer = Vec::new();
+    /// Ranges of the matrices' rows with about as many entries each, so that so many results for each entry fit the cache,
+    /// and these entries of every matrix.
+    fn pieces(&self, results: usize) -> impl Iterator<Item = (Range<usize>, Vec<&'a [f64]>)> {
+        let most = RESULTS_PER_PIECE / results.max(1);
         let mut start = 0;
-        while start < self.dim {
+        std::iter::from_fn(move || {
+            if start >= self.dim {
+                return None;
+            }
             let mut end = start + 1;
-            while end < self.dim && entries(&(start..end + 1)).len() <= ENTRIES_PER_PIECE {
+            while end < self.dim && entries(&(start..end + 1)).len() <= most {
                 end += 1;
             }
             let rows = start..end;
-            for (piece, grams) in self.grams.chunks(TASKS_PER_PIECE).enumerate() {
-                buffer.clear();
-                for gram in grams {
-                    buffer.extend_from_slice(&gram[entries(&rows)]);
-                }
-                let (length, tasks) = (entries(&rows).len(), grams.len());
-                let values = MatRef::from_column_major_slice(&buffer, length, tasks);
-                work(&rows, piece * TASKS_PER_PIECE, values);
-            }
             start = end;
-        }
+            let grams = self.grams.iter().map(|gram| &gram[entries(&rows)]);
+            let grams = grams.collect();
+            Some((rows, grams))
+        })
     }
 
     /// `Σ_w C_w ⊗ G_w` for symmetric `k × k` weights, one packed row a task, and for as many sets of weights as stand side
@@ -62,24 +55,16 @@ impl<'a> GramTable<'a> {
         let (d, pairs) = (self.dim, packed::len(k));
         let sets = weights.ncols() / pairs.max(1);
         let mut matrices: Vec<_> = (0..sets).map(|_| Mat::zeros(k * d, k * d)).collect();
-        let mut sums = Mat::<f64>::zeros(0, 0);
-        self.for_each_piece(|rows, first, grams| {
-            let accumulate = match first {
-                0 => {
-                    sums.resize_with(grams.nrows(), weights.ncols(), |_, _| 0.0);
-                    Accum::Replace
-                }
-                _ => Accum::Add,
-            };
-            let weights = weights.subrows(first, grams.ncols());
-            matmul(sums.as_mut(), accumulate, grams, weights, 1.0, Par::Seq);
-            if first + grams.ncols() == self.grams.len() {
-                for (set, matrix) in matrices.iter_mut().enumerate() {
-                    let sums = sums.as_ref().subcols(set * pairs, pairs);
-                    place(sums, rows, d, matrix.as_mut());
-                }
+        let mut sums = Vec::new();
+        for (rows, grams) in self.pieces(weights.ncols()) {
+            sums.clear();
+            sums.resize(weights.ncols() * entries(&rows).len(), 0.0);
+            add_combinations(&grams, weights, &mut sums);
+            let sets = sums.chunks_exact(pairs * entries(&rows).len());
+            for (sums, matrix) in sets.zip(&mut matrices) {
+                place(sums, &rows, d, matrix.as_mut());
             }
-        });
+        }
         for matrix in &mut matrices {
             for i in 0..k {
                 (0..=i).for_each(|j| mirror(matrix.as_mut().submatrix_mut(i * d, j * d, d, d)));
@@ -99,14 +84,10 @@ impl<'a> GramTable<'a> {
     pub(super) fn project(&self, representation: MatRef<'_, f64>) -> Mat<f64> {
         let pairs = packed::len(representation.ncols());
         let mut small = Mat::zeros(pairs, self.grams.len());
-        let mut products = Mat::<f64>::zeros(0, 0);
-        self.for_each_piece(|rows, first, grams| {
-            if first == 0 {
-                products = symmetric_products(representation, rows);
-            }
-            let to = small.as_mut().subcols_mut(first, grams.ncols());
-            matmul(to, Accum::Add, products.transpose(), grams, 1.0, Par::Seq);
-        });
+        for (rows, grams) in self.pieces(pairs) {
+            let products = symmetric_products(representation, &rows);
+            add_inner_products(&grams, &products, small.as_mut());
+        }
         small
     }
 }
@@ -117,51 +98,36 @@ fn entries(rows: &Range<usize>) -> Range<usize> {
 }
 
 /// Lays rows of packed `d × d` blocks, one block for each pair `j ≤ i`, out as columns: the upper half of every block.
-fn place(sums: MatRef<'_, f64>, rows: &Range<usize>, d: usize, mut matrix: MatMut<'_, f64>) {
+fn place(sums: &[f64], rows: &Range<usize>, d: usize, mut matrix: MatMut<'_, f64>) {
     let k = matrix.ncols() / d;
-    for i in 0..k {
-        for j in 0..=i {
-            let from = sums.col(packed::len(i) + j);
-            for a in rows.clone() {
-                let start = packed::len(a) - packed::len(rows.start);
-                matrix
-                    .as_mut()
-                    .col_mut(j * d + a)
-                    .subrows_mut(i * d, a + 1)
-                    .copy_from(from.subrows(start, a + 1));
+    let pairs = (0..k).flat_map(|i| (0..=i).map(move |j| (i, j)));
+    for ((i, j), mut from) in pairs.zip(sums.chunks_exact(entries(rows).len())) {
+        for a in rows.clone() {
+            let (row, rest) = from.split_at(a + 1);
+            let to = matrix.as_mut().col_mut(j * d + a).subrows_mut(i * d, a + 1);
+            if let Some(to) = to.try_as_col_major_mut() {
+                to.as_slice_mut().copy_from_slice(row);
             }
-        }
-    }
-}
-
-/// Copies the upper half of a square matrix to its lower half.
-fn mirror(mut block: MatMut<'_, f64>) {
-    let d = block.ncols();
-    for left in (0..d).step_by(TILE) {
-        for top in (left..d).step_by(TILE) {
-            for b in left..d.min(left + TILE) {
-                for a in top.max(b + 1)..d.min(top + TILE) {
-                    block[(a, b)] = block[(b, a)];
-                }
-            }
+            from = rest;
         }
     }
 }
 
 /// For each pair `j ≤ i` of columns, some rows of the packed symmetric product whose inner product with a packed Gram
 /// matrix `G` is `b_iᵀ G b_j`.
-fn symmetric_products(matrix: MatRef<'_, f64>, rows: &Range<usize>) -> Mat<f64> {
+fn symmetric_products(matrix: MatRef<'_, f64>, rows: &Range<usize>) -> Vec<f64> {
     let k = matrix.ncols();
     let columns: Vec<Vec<f64>> = (0..k).map(|i| crate::linalg::column(matrix, i)).collect();
-    let mut out = Mat::zeros(entries(rows).len(), packed::len(k));
+    let mut out = vec![0.0; entries(rows).len() * packed::len(k)];
+    let mut rest = out.as_mut_slice();
     for i in 0..k {
         for j in 0..=i {
             let (left, right) = (&columns[i], &columns[j]);
-            let mut rest = out.col_as_slice_mut(packed::len(i) + j);
             for a in rows.clone() {
                 let (row, next) = rest.split_at_mut(a + 1);
+                let (of_left, of_right) = (left[a], right[a]);
                 for ((value, l), r) in row.iter_mut().zip(left).zip(right) {
-                    *value = left[a] * r + right[a] * l;
+                    *value = of_left * r + of_right * l;
                 }
                 row[a] = left[a] * right[a];
                 rest = next;
@@ -187,8 +153,8 @@ mod tests {
     /// Several pieces of rows and of tasks, the last ones short.
     #[test]
     fn products_in_pieces_are_those_of_whole_matrices() {
-        let (d, k, tasks) = (47, 3, 2 * TASKS_PER_PIECE + 5);
-        assert!(packed::len(d) > 2 * ENTRIES_PER_PIECE);
+        let (d, k, tasks) = (181, 3, 7);
+        assert!(packed::len(d) * packed::len(k) > 2 * RESULTS_PER_PIECE);
         let grams: Vec<Vec<f64>> = (0..tasks)
             .map(|w| linalg::column(gaussian(packed::len(d), 1, w as u64).as_ref(), 0))
             .collect();

@@ -65,7 +65,7 @@ impl LinearPosterior {
         }
         let left = root.less(&self.mean);
         let half = linalg::product(root.root.as_ref(), self.covariance.as_ref());
-        let spread = linalg::product(half.as_ref(), root.root.transpose());
+        let spread = linalg::symmetric_product(half.as_ref(), root.root.transpose());
         let (misfit, volume) = whitened(&spread, self.noise, &left)?;
         let misfit = misfit + root.rest / self.noise;
         let volume = volume + (root.rows - root.rank() as f64) * self.noise.ln();
@@ -98,7 +98,7 @@ impl LinearPosterior {
 
     /// The sum over rows of the variance of what is expected of them.
     pub(crate) fn variance_on(&self, rows: &Statistics) -> f64 {
-        linalg::inner(rows.gram_matrix().as_ref(), self.covariance.as_ref())
+        linalg::packed::inner(rows.gram(), self.covariance.as_ref())
     }
 
     /// The same function on other coefficients, those of a linear map of these.
@@ -106,7 +106,7 @@ impl LinearPosterior {
         let half = linalg::product(map, self.covariance.as_ref());
         Self {
             mean: linalg::apply(map, &self.mean),
-            covariance: linalg::product(half.as_ref(), map.transpose()),
+            covariance: linalg::symmetric_product(half.as_ref(), map.transpose()),
             ..*self
         }
     }

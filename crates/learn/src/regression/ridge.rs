@@ -13,6 +13,11 @@ use crate::data::Statistics;
 use crate::error::{Error, Result};
 use crate::linalg;
 
+/// Numbers that are summed or multiplied side by side.
+const LANES: usize = 8;
+/// Products above this are replaced by their logarithms before they overflow.
+const LARGE_PRODUCT: f64 = 1e200;
+
 /// A ridge regression, its penalty chosen by marginal likelihood.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RidgeFit {
@@ -38,14 +43,19 @@ pub(crate) struct Spectrum {
 }
 
 impl Spectrum {
-    /// `S(λ)`, the penalised residual at the optimum.
+    /// `S(λ)`, the penalised residual at the optimum, in several sums at once.
     fn penalised(&self, lambda: f64) -> f64 {
-        let fit: f64 = self
-            .values
-            .iter()
-            .zip(&self.moments_squared)
-            .map(|(e, r)| r / (e + lambda))
-            .sum();
+        let (values, values_left) = self.values.as_chunks::<LANES>();
+        let (moments, moments_left) = self.moments_squared.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (values, moments) in values.iter().zip(moments) {
+            for lane in 0..LANES {
+                sums[lane] += moments[lane] / (values[lane] + lambda);
+            }
+        }
+        let left = values_left.iter().zip(moments_left);
+        let left: f64 = left.map(|(e, r)| r / (e + lambda)).sum();
+        let fit = sums.iter().sum::<f64>() + left;
         // Rounding must not turn a perfect fit into a negative residual.
         (self.square - fit)
             .max(self.square.abs() * 1e-14)
@@ -60,15 +70,21 @@ impl Spectrum {
 
     /// `Σ log(1 + e_i/λ)`, one logarithm for several factors at a time.
     fn volume(&self, lambda: f64) -> f64 {
-        let (mut total, mut product) = (0.0, 1.0);
-        for e in &self.values {
-            product *= 1.0 + e / lambda;
-            if product > 1e200 {
-                total += f64::ln(product);
-                product = 1.0;
+        let (values, left) = self.values.as_chunks::<LANES>();
+        let (mut total, mut products) = (0.0, [1.0_f64; LANES]);
+        for values in values {
+            let mut large = false;
+            for lane in 0..LANES {
+                products[lane] *= 1.0 + values[lane] / lambda;
+                large |= products[lane] > LARGE_PRODUCT;
+            }
+            if large {
+                total += products.iter().map(|product| product.ln()).sum::<f64>();
+                products = [1.0; LANES];
             }
         }
-        total + product.ln()
+        let left = left.iter().map(|e| (1.0 + e / lambda).ln());
+        total + products.iter().map(|product| product.ln()).sum::<f64>() + left.sum::<f64>()
     }
 
     /// Effective number of coefficients.
@@ -200,7 +216,7 @@ impl RidgeSolver {
         });
         LinearPosterior {
             mean: fit.coefficients.clone(),
-            covariance: linalg::product(scaled.as_ref(), scaled.transpose()),
+            covariance: linalg::symmetric_product(scaled.as_ref(), scaled.transpose()),
             noise,
             degrees_of_freedom: rows.max(1.0),
         }

@@ -1,9 +1,9 @@
 //! What a trainer is given and what it hands back.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::guard::Candidate;
+use super::guard::{Candidate, HeldOutScore};
 use super::row_cache::KnownRows;
 use crate::data::{FoldSelection, Stage, Statistics};
 use crate::error::Result;
@@ -72,6 +72,22 @@ pub struct TargetOnlyCache {
     candidates: Arc<Mutex<HashMap<TargetOnlyCacheKey, Candidate>>>,
     solvers: KnownRows<(usize, FoldSelection), RidgeSolver>,
     roots: KnownRows<(usize, usize), Vec<GramRoot>>,
+    own_scores: Arc<Mutex<HashMap<(usize, usize), OwnScore>>>,
+}
+
+/// How a target does on a fold with what its other folds say, and what that was made from.
+#[derive(Debug)]
+struct OwnScore {
+    solver: Weak<RidgeSolver>,
+    roots: Weak<Vec<GramRoot>>,
+    score: HeldOutScore,
+}
+
+impl OwnScore {
+    fn is_of(&self, solver: &Arc<RidgeSolver>, roots: &Arc<Vec<GramRoot>>) -> bool {
+        std::ptr::eq(self.solver.as_ptr(), Arc::as_ptr(solver))
+            && std::ptr::eq(self.roots.as_ptr(), Arc::as_ptr(roots))
+    }
 }
 
 impl TargetOnlyCache {
@@ -120,6 +136,36 @@ impl TargetOnlyCache {
         let roots = || (0..rows.outputs()).map(|output| GramRoot::of(rows, output));
         self.roots
             .get((target, fold), rows, || Ok(roots().collect()))
+    }
+
+    /// How a target does on a fold with what its other folds alone say, from their Gram matrix and the roots of the fold's.
+    pub(crate) fn own_score(
+        &self,
+        key: (usize, usize),
+        (solver, roots): (&Arc<RidgeSolver>, &Arc<Vec<GramRoot>>),
+        judge: impl FnOnce() -> Result<HeldOutScore>,
+    ) -> Result<HeldOutScore> {
+        let lock = || {
+            self.own_scores
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let known = lock()
+            .get(&key)
+            .filter(|known| known.is_of(solver, roots))
+            .map(|known| known.score.clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // Not under the lock: it may take a while.
+        let score = judge()?;
+        let own = OwnScore {
+            solver: Arc::downgrade(solver),
+            roots: Arc::downgrade(roots),
+            score: score.clone(),
+        };
+        lock().insert(key, own);
+        Ok(score)
     }
 }
 

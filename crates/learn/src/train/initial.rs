@@ -62,8 +62,8 @@ impl FullRidge {
             // The truncation wants directions unshrunk, hence the smaller of two penalties here: a
             // preconditioner that takes the tasks' inputs for equal is too sure of the signal.
             let start = kronecker.first_guess(problem, &rhs, spectrum.best_lambda());
-            let solution = kronecker.solve(problem, &rhs, &start);
-            noise += kronecker.evidence(problem, &rhs, &spectrum, &start) / problem.outputs as f64;
+            let (solution, of_output) = kronecker.solve(problem, &rhs, &spectrum, &start);
+            noise += of_output / problem.outputs as f64;
             matrix
                 .as_mut()
                 .subcols_mut(output * p, p)
@@ -256,7 +256,8 @@ mod tests {
         let rhs = kronecker.right_hand_side(&problem, 0);
         for lambda in [1e-3, 1.0, 1e3] {
             let start = kronecker.first_guess(&problem, &rhs, lambda);
-            let solution = kronecker.solve(&problem, &rhs, &start);
+            let spectrum = kronecker.spectrum(&problem, rhs.as_ref(), 0);
+            let (solution, _) = kronecker.solve(&problem, &rhs, &spectrum, &start);
             let expected = reference(&problem, lambda);
             assert!(
                 (solution - &expected).norm_max() < 1e-9 * expected.norm_max(),

@@ -369,7 +369,7 @@ fn map_step(
 ) -> Result<HalfStep> {
     let (mut matrix, rhs) = problem.map_equations(projected, k);
     let ridge = add_ridge(&mut matrix, lambda);
-    let solver = linalg::cholesky(matrix.as_ref(), "the equations of the task map")?;
+    let solver = linalg::factorise(matrix, "the equations of the task map")?;
     let solution = solver.solve(rhs.as_ref());
     let p = problem.task_dim;
     let factor = Mat::from_fn(k, problem.map_dim(), |i, column| {
@@ -403,7 +403,7 @@ pub(super) fn solve_representation(
     lambda: f64,
 ) -> Result<HalfStep> {
     let ridge = add_ridge(&mut matrix, lambda);
-    let solver = linalg::cholesky(matrix.as_ref(), "the equations of the representation")?;
+    let solver = linalg::factorise(matrix, "the equations of the representation")?;
     let solution = solver.solve(rhs.as_ref());
     let unknowns = solution.nrows();
     let factor = Mat::from_fn(d, unknowns / d.max(1), |a, i| solution[(i * d + a, 0)]);

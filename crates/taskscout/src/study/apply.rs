@@ -1,7 +1,7 @@
 //! What events make of a study.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::event::{BatchId, Carried, CarriedTask, Course, Event, Planned};
 use super::fits::{Cache, KeptStart, STARTS_KEPT};
@@ -13,19 +13,25 @@ use crate::space::TaskSpace as _;
 use crate::target::Target;
 use crate::task::{Task, TaskId};
 
-/// An event, and the name of the batch that it brought.
+/// An event, and the name of the batch that it brought, once somebody has asked for it: a name is a digest of all rows.
 #[derive(Debug, Clone)]
 pub(super) struct Recorded {
     pub(super) event: Arc<Event>,
-    pub(super) batch: Option<BatchId>,
+    batch: OnceLock<Option<BatchId>>,
 }
 
 impl Recorded {
-    fn of(event: Event) -> Result<Self> {
-        Ok(Self {
-            batch: event.batch()?,
+    fn of(event: Event) -> Self {
+        Self {
             event: Arc::new(event),
-        })
+            batch: OnceLock::new(),
+        }
+    }
+
+    /// The name of the batch; an event that cannot be written has none.
+    pub(super) fn batch(&self) -> Option<&BatchId> {
+        let name = || self.event.batch().ok().flatten();
+        self.batch.get_or_init(name).as_ref()
     }
 }
 
@@ -36,7 +42,7 @@ impl Study {
         study.events.push(Recorded::of(Event::Created {
             config: Box::new(study.config.clone()),
             keeps_rows,
-        })?);
+        }));
         Ok(study)
     }
 
@@ -81,7 +87,7 @@ impl Study {
         config.validate_shape()?;
         let mut study = Self::create(*config, keeps_rows)?;
         for event in events {
-            study.apply(event)?;
+            study.take_in(event)?;
         }
         Ok(study)
     }
@@ -91,18 +97,31 @@ impl Study {
     /// # Errors
     /// An event that does not follow from the state; nothing has changed then.
     pub fn apply(&mut self, event: Event) -> Result<Option<BatchId>> {
-        match &event {
-            Event::Retracted { batch } => self.forget(&batch.clone())?,
-            Event::Settled => self.carry()?,
-            _ => {
-                let recorded = Recorded::of(event)?;
-                self.change(&recorded.event)?;
-                let batch = recorded.batch.clone();
+        let batch = event.batch()?;
+        let recorded = Recorded::of(event);
+        let _ = recorded.batch.set(batch.clone());
+        self.record(recorded)?;
+        Ok(batch)
+    }
+
+    /// The same where nobody asks for the name.
+    ///
+    /// # Errors
+    /// As for [`Study::apply`].
+    pub(crate) fn take_in(&mut self, event: Event) -> Result<()> {
+        self.record(Recorded::of(event))
+    }
+
+    fn record(&mut self, recorded: Recorded) -> Result<()> {
+        match &*recorded.event {
+            Event::Retracted { batch } => self.forget(batch),
+            Event::Settled => self.carry(),
+            event => {
+                self.change(event)?;
                 self.events.push(recorded);
-                return Ok(batch);
+                Ok(())
             }
         }
-        Ok(None)
     }
 
     /// The events that made the study what it is, without those that were retracted.
@@ -113,12 +132,12 @@ impl Study {
     /// The batches of rows that can be retracted, oldest first, with the events that brought them.
     pub fn batches(&self) -> impl Iterator<Item = (&BatchId, &Event)> {
         let named = self.events.iter();
-        named.filter_map(|recorded| Some((recorded.batch.as_ref()?, &*recorded.event)))
+        named.filter_map(|recorded| Some((recorded.batch()?, &*recorded.event)))
     }
 
     /// The place of the newest batch of a name.
     pub(super) fn find_batch(&self, batch: &BatchId) -> Result<usize> {
-        let has = |recorded: &Recorded| recorded.batch.as_ref() == Some(batch);
+        let has = |recorded: &Recorded| recorded.batch() == Some(batch);
         self.events.iter().rposition(has).ok_or_else(|| {
             Error::State(format!(
                 "there is no batch {batch} to retract: it was never told, was retracted, or is settled"
@@ -175,12 +194,12 @@ impl Study {
         let carried = Recorded::of(Event::Carried {
             data,
             course: Box::new(course),
-        })?;
+        });
         self.events = vec![
             Recorded::of(Event::Created {
                 config: Box::new(self.config.clone()),
                 keeps_rows: self.data.keeps_rows(),
-            })?,
+            }),
             carried,
         ];
         Ok(())

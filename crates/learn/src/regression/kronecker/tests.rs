@@ -2,7 +2,6 @@
 
 use rand_distr::{Distribution as _, StandardNormal};
 
-use super::super::gram_table::TASKS_PER_PIECE;
 use super::*;
 use crate::data::Samples;
 use crate::rng::{Purpose, Rng, derive};
@@ -24,7 +23,7 @@ fn problem_data() -> (TaskData, Vec<(Vec<f64>, Samples)>) {
     let rng = &mut derive(1, Purpose::Test, &[]);
     let mut data = TaskData::new(D, OUTPUTS, P);
     let mut rows = Vec::new();
-    for task in 0..=2 * TASKS_PER_PIECE {
+    for task in 0..=128 {
         let n = 1 + task % 3;
         let batch =
             Samples::new(normals(n * D, rng), D, normals(n * OUTPUTS, rng), OUTPUTS).unwrap();
@@ -162,7 +161,7 @@ fn stages_and_target_rows_choose_the_observations() {
         let problem = BilinearProblem::new(&data, stages, targets).unwrap();
         (problem.observations.len(), problem.labels())
     };
-    let (tasks, labels) = (2 * TASKS_PER_PIECE + 1, OUTPUTS * data.source_rows());
+    let (tasks, labels) = (128 + 1, OUTPUTS * data.source_rows());
     let own = OUTPUTS * batch.len();
     assert_eq!(counts(None, FoldSelection::None), (tasks + 1, labels));
     assert_eq!(

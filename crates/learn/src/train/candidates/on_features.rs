@@ -9,7 +9,9 @@
 use crate::data::{FoldSelection, Statistics, TaskData};
 use crate::error::{Error, Result};
 use crate::model::Linear;
-use crate::regression::{LinearPosterior, NoisePrior, RidgeSolver, least_noises};
+use crate::regression::{
+    GramRoot, LinearPosterior, NoisePrior, RidgeFit, RidgeSolver, least_noises,
+};
 use crate::train::guard::{Blend, Candidate, HeldOutScore, Predictor, PredictorKind, comparable};
 use crate::train::{RepresentationWithoutFold, TargetOnlyCache};
 
@@ -96,12 +98,16 @@ fn judge(
         let solver = cache.ridge_solver(target, without, &seen)?;
         let roots = cache.gram_roots(target, fit.fold, unseen)?;
         let rows = Rows::new(&seen, &solver, representation)?;
-        for (way, judged) in ways.iter().zip(&mut judged) {
-            let fitted = rows.fit(floors, *way).posteriors;
-            for (posteriors, judged) in fitted.iter().zip(judged) {
-                let rows = (unseen, roots.as_slice());
-                judged.push(HeldOutScore::judge_on(fit.fold, posteriors, rows, 1.0)?);
-            }
+        let unseen = Unseen::new(fit.fold, unseen, &roots, representation)?;
+        for (way, [shared, corrected, alone]) in ways.iter().zip(&mut judged) {
+            let transfers = rows.transfers(floors, *way);
+            shared.push(unseen.judge_heads(&transfers, representation)?);
+            corrected.push(unseen.judge(&rows.corrected(&transfers, floors, *way))?);
+            let own = || unseen.judge(&rows.own(floors, *way));
+            alone.push(match way.rows {
+                0 => cache.own_score((target, fit.fold), (&solver, &roots), own)?,
+                _ => own()?,
+            });
         }
     }
     Ok(judged)
@@ -185,6 +191,57 @@ struct Rows<'a> {
     head_solver: RidgeSolver,
 }
 
+/// What is known of a head on the representation, as such and as coefficients on the features.
+struct Transfer {
+    head: LinearPosterior,
+    on_features: LinearPosterior,
+    /// The log marginal likelihood of the labels.
+    log_evidence: f64,
+}
+
+/// A fold that a fit has not seen, as it is and under the representation.
+struct Unseen<'a> {
+    fold: usize,
+    rows: &'a Statistics,
+    roots: &'a [GramRoot],
+    projected: Statistics,
+    projected_roots: Vec<GramRoot>,
+}
+
+impl<'a> Unseen<'a> {
+    fn new(
+        fold: usize,
+        rows: &'a Statistics,
+        roots: &'a [GramRoot],
+        representation: &Linear,
+    ) -> Result<Self> {
+        let map = representation.matrix();
+        Ok(Self {
+            fold,
+            rows,
+            roots,
+            projected: rows.project(map)?,
+            projected_roots: roots.iter().map(|root| root.projected(map)).collect(),
+        })
+    }
+
+    fn judge(&self, posteriors: &[LinearPosterior]) -> Result<HeldOutScore> {
+        HeldOutScore::judge_on(self.fold, posteriors, (self.rows, self.roots), 1.0)
+    }
+
+    /// The same for heads, which need no more numbers than the representation has.
+    fn judge_heads(&self, transfers: &[Transfer], map: &Linear) -> Result<HeldOutScore> {
+        let heads: Vec<LinearPosterior> = transfers.iter().map(|one| one.head.clone()).collect();
+        let rows = (&self.projected, self.projected_roots.as_slice());
+        let score = HeldOutScore::judge_on(self.fold, &heads, rows, 1.0)?;
+        let coefficients = score.coefficients.iter().map(|head| map.coefficients(head));
+        Ok(HeldOutScore {
+            coefficients: coefficients.collect(),
+            ..score
+        })
+    }
+}
+
 /// All kinds of predictor fitted to the same rows.
 struct Fits {
     /// What each knows, one posterior an output.
@@ -213,34 +270,68 @@ impl<'a> Rows<'a> {
 
     /// Fits every kind of predictor, with a least noise for each output.
     fn fit(&self, floors: &[f64], known: NoisePrior) -> Fits {
-        let mut fits = Fits {
-            posteriors: Default::default(),
-            shared_evidence: 0.0,
-            own_evidence: 0.0,
-        };
-        for (output, &floor) in floors.iter().enumerate() {
-            let square = self.rows.sum_of_squares(output);
-            let head = self
-                .head_solver
-                .fit(self.projected.cross_moment(output), square, known);
-            let shared = LinearPosterior {
-                mean: self.representation.coefficients(&head.coefficients),
-                ..self
-                    .head_solver
-                    .posterior(&head, floor, known)
-                    .mapped(self.representation.matrix())
-            };
-            let own = self
-                .solver
-                .fit(self.rows.cross_moment(output), square, known);
-            fits.shared_evidence += head.log_evidence;
-            fits.own_evidence += own.log_evidence;
-            let corrected = self.add_residual(output, &shared, (floor, known));
-            let alone = self.solver.posterior(&own, floor, known);
-            let all = fits.posteriors.iter_mut().zip([shared, corrected, alone]);
-            all.for_each(|(posteriors, one)| posteriors.push(one));
+        let transfers = self.transfers(floors, known);
+        let own = |output: usize| self.own_fit(output, known).log_evidence;
+        let corrected = self.corrected(&transfers, floors, known);
+        Fits {
+            shared_evidence: transfers.iter().map(|one| one.log_evidence).sum(),
+            own_evidence: (0..floors.len()).map(own).sum(),
+            posteriors: [
+                transfers.into_iter().map(|one| one.on_features).collect(),
+                corrected,
+                self.own(floors, known),
+            ],
         }
-        fits
+    }
+
+    /// A head on the representation for each output.
+    fn transfers(&self, floors: &[f64], known: NoisePrior) -> Vec<Transfer> {
+        let of = |(output, &floor): (usize, &f64)| {
+            let (moment, square) = (
+                self.projected.cross_moment(output),
+                self.rows.sum_of_squares(output),
+            );
+            let fit = self.head_solver.fit(moment, square, known);
+            let head = self.head_solver.posterior(&fit, floor, known);
+            Transfer {
+                on_features: LinearPosterior {
+                    mean: self.representation.coefficients(&fit.coefficients),
+                    ..head.mapped(self.representation.matrix())
+                },
+                head,
+                log_evidence: fit.log_evidence,
+            }
+        };
+        floors.iter().enumerate().map(of).collect()
+    }
+
+    /// Heads with a ridge fit of what they leave over.
+    fn corrected(
+        &self,
+        transfers: &[Transfer],
+        floors: &[f64],
+        known: NoisePrior,
+    ) -> Vec<LinearPosterior> {
+        let all = transfers.iter().zip(floors).enumerate();
+        all.map(|(output, (transfer, &floor))| {
+            self.add_residual(output, &transfer.on_features, (floor, known))
+        })
+        .collect()
+    }
+
+    /// Ridge regression on the features for each output.
+    fn own(&self, floors: &[f64], known: NoisePrior) -> Vec<LinearPosterior> {
+        let of = |(output, &floor): (usize, &f64)| {
+            let fit = self.own_fit(output, known);
+            self.solver.posterior(&fit, floor, known)
+        };
+        floors.iter().enumerate().map(of).collect()
+    }
+
+    fn own_fit(&self, output: usize, known: NoisePrior) -> RidgeFit {
+        let moment = self.rows.cross_moment(output);
+        self.solver
+            .fit(moment, self.rows.sum_of_squares(output), known)
     }
 
     /// A predictor plus a ridge fit of what it leaves over. Both are uncertain, and their errors add up.
