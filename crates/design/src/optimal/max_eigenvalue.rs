@@ -24,7 +24,7 @@ pub(super) fn solve(
     q: Vec<f64>,
     tolerance: f64,
 ) -> Result<Weights> {
-    let mut state = MaxEigenvalueState::new(master, atoms, limits, q, reach(tolerance))?;
+    let mut state = MaxEigenvalueState::new(master, atoms, limits, q)?;
     for _ in 0..master.steps(atoms, MAX_STEPS) {
         master.charge(atoms);
         if !state.step()? || state.gap() <= tolerance {
@@ -37,22 +37,14 @@ pub(super) fn solve(
 /// The value of given weights.
 pub(super) fn weigh(master: &Master<'_>, atoms: MatRef<'_, f64>, q: Vec<f64>) -> Result<Weights> {
     let limits = vec![1.0; q.len()];
-    let mut state = MaxEigenvalueState::new(master, atoms, &limits, q, WHOLE_REACH)?;
-    state.t *= (1.0 - 1e-6) / (1.0 - WHOLE_REACH);
+    let mut state = MaxEigenvalueState::new(master, atoms, &limits, q)?;
+    let near = 2.0 * (1.0 - 1e-6) * state.t;
+    state.t = near;
     let factor = linalg::cholesky(state.slack().as_ref(), WHAT)?;
     let inverse = factor.whiten(Mat::<f64>::identity(atoms.nrows(), atoms.nrows()).as_ref());
     state.w = linalg::product(inverse.transpose(), inverse.as_ref());
     state.finish()
 }
-
-/// How far below the strength of the weights a search for a gap of so much starts, relative to it: weights that are asked
-/// for finely are nearly right already.
-fn reach(tolerance: f64) -> f64 {
-    (10.0 * tolerance).clamp(0.05, WHOLE_REACH)
-}
-
-/// The same where nothing is known of the weights.
-const WHOLE_REACH: f64 = 0.5;
 
 /// What a step starts from: the factors of both matrices, and how hard the centre pulls.
 struct CentralPoint {
@@ -93,13 +85,12 @@ struct MaxEigenvalueState<'a> {
 }
 
 impl<'a> MaxEigenvalueState<'a> {
-    /// Starts at `reach` below the strength of the weights, relative to it, on the central path.
+    /// Starts at half the strength of the weights, on the central path.
     fn new(
         master: &'a Master<'a>,
         atoms: MatRef<'a, f64>,
         limits: &'a [f64],
         q: Vec<f64>,
-        reach: f64,
     ) -> Result<Self> {
         let factor = linalg::cholesky(master.information(atoms, &q).as_ref(), WHAT)?;
         let half = factor.whiten(master.need);
@@ -110,7 +101,7 @@ impl<'a> MaxEigenvalueState<'a> {
             atoms,
             limits,
             need: linalg::product(master.need, master.need.transpose()),
-            t: (1.0 - reach) / values[0],
+            t: 0.5 / values[0],
             w: Mat::zeros(0, 0),
             lower: Vec::new(),
             upper: Vec::new(),
