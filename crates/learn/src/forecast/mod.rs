@@ -18,7 +18,10 @@
 //! The interval is that of the loss that will come, not of its expectation. Each draw takes embeddings `B` from their
 //! posterior given `X`, a noise variance from its posterior, and an error of the target's function from `N(0, V_t)`.
 //!
-//! What is left out: that the features or `k` may be too small for the truth; of a network with very many weights all
+//! Features that only approximate add a floor that no rows lower, and networks are multiplied by what two of them that are trained
+//! apart, each on half of the rows, differ by. Families of tasks, which have no embeddings, have a [`FamilyForecaster`].
+//!
+//! What is left out: that task features or `k` may be too small for the truth; of a network with very many weights all
 //! layers before the last; of a representation of the user's own all of it but the heads on it; the error of a trainer
 //! that does not reach the optimum of least squares.
 
@@ -40,7 +43,6 @@ use faer::Mat;
 pub use families::FamilyForecaster;
 use information::{Information, Spread};
 pub use interval::Interval;
-use rayon::prelude::*;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
 use tangent::Tangents;
@@ -220,27 +222,16 @@ impl Forecaster {
     }
 
     /// Multiplies forecasts by what two fits, each of half of the rows, are farther apart than they should be: for
-    /// networks, whose descent ends in one of many optima. `fit` takes half of the data, and which half; its fits must start
-    /// apart. Rows must be kept.
+    /// networks, whose descent ends in one of many optima. `fits` are of [halves](TaskData::halves) of the data, and must
+    /// have started apart.
     ///
     /// # Errors
-    /// What `fit` refuses, or a breakdown of the numerics.
-    pub fn compare_halves(
-        mut self,
-        data: &TaskData,
-        fit: impl Fn(&TaskData, usize) -> Result<Model> + Sync,
-    ) -> Result<Self> {
-        let halves = data.halves()?;
-        let fits = halves.par_iter().enumerate();
-        let fits = fits.map(|(which, half)| fit(half, which));
-        let Ok([first, second]) = <[Model; 2]>::try_from(fits.collect::<Result<Vec<_>>>()?) else {
-            return Ok(self);
-        };
-        let models = [first, second];
+    /// Fits of other features or tasks than the data has, or a breakdown of the numerics.
+    pub fn compare_halves(mut self, data: &TaskData, fits: &[Model; 2]) -> Result<Self> {
         let information = self.now.times(0.5);
         let factors = self.targets.iter().enumerate().map(|(place, target)| {
             let known = data.targets().get(target.index);
-            let found = known.map(|known| halves::difference(known, data, &models));
+            let found = known.map(|known| halves::difference(known, data, fits));
             let Some(found) = found.transpose()?.flatten() else {
                 return Ok(vec![1.0; self.draws.len()]);
             };

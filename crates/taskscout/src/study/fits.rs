@@ -85,6 +85,8 @@ pub(super) struct Cache {
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
+    /// Models of half of the rows each, for forecasts of networks.
+    pub(super) halves: Derived<Arc<[Model; 2]>>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     /// A model of earlier data that plans are made with.
     pub(super) earlier: Option<Arc<Model>>,
@@ -105,6 +107,7 @@ impl Cache {
             target_only: self.target_only.copied(),
             identified: self.identified.copied(),
             misfit: self.misfit.copied(),
+            halves: self.halves.copied(),
             models: Mutex::new(self.lock().clone()),
             earlier: self.earlier.clone(),
             own_rows_fits: self.own_rows_fits.clone(),

@@ -1,5 +1,7 @@
 //! Who predicts losses: embeddings where there are some, or families of tasks.
 
+use std::sync::Arc;
+
 use faer::Mat;
 use rand::Rng as _;
 
@@ -7,7 +9,7 @@ use super::Study;
 use crate::error::{Error, Result};
 use crate::features::Features as _;
 use crate::forecast::{FamilyForecaster, ForecastTargetTask, Forecaster, Interval, PlannedRows};
-use crate::model::AnyRepresentation;
+use crate::model::{AnyRepresentation, Model};
 use crate::rng::{Purpose, derive};
 use crate::target::{Target, TargetParameters};
 use crate::train::{TargetOnlyCache, TrainContext};
@@ -49,7 +51,8 @@ impl Study {
             forecaster = forecaster.with_approximate_features()?;
         }
         if network && self.data.keeps_rows() {
-            forecaster = self.with_halves_compared(forecaster, model.dim())?;
+            let fits = self.fits_of_halves(model.dim())?;
+            forecaster = forecaster.compare_halves(&self.data, &fits)?;
         }
         Ok(LossForecaster::Factors(Box::new(forecaster)))
     }
@@ -74,19 +77,24 @@ impl Study {
         Forecaster::new(&self.data, &model, targets, draws, self.config.seed)
     }
 
-    /// A network's forecast, multiplied by what networks trained apart differ by.
-    fn with_halves_compared(&self, forecaster: Forecaster, k: usize) -> Result<Forecaster> {
-        let trainer = self.config.oracle.trainer()?;
-        forecaster.compare_halves(&self.data, |half, which| {
-            let mut rng = derive(self.config.seed, Purpose::Forecast, &[which as u64]);
-            let context = TrainContext {
-                k: Some(k),
-                seed: rng.next_u64(),
-                warm_start: None,
-                target_only_cache: TargetOnlyCache::default(),
-                ..self.train_context(false)
+    /// Two models that were trained apart, each on half of the rows; kept until other rows come.
+    fn fits_of_halves(&self, k: usize) -> Result<Arc<[Model; 2]>> {
+        self.cache.halves.get(self.data.version(), || {
+            let trainer = self.config.oracle.trainer()?;
+            let halves = self.data.halves()?;
+            let fit = |which: usize| {
+                let mut rng = derive(self.config.seed, Purpose::Forecast, &[which as u64]);
+                let context = TrainContext {
+                    k: Some(k),
+                    seed: rng.next_u64(),
+                    warm_start: None,
+                    target_only_cache: TargetOnlyCache::default(),
+                    ..self.train_context(false)
+                };
+                trainer.model(&halves[which], &context)
             };
-            trainer.model(half, &context)
+            let (first, second) = rayon::join(|| fit(0), || fit(1));
+            Ok(Arc::new([first?, second?]))
         })
     }
 
