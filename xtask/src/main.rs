@@ -70,7 +70,7 @@ fn perform(task: Task) -> Result<(), Failure> {
         Task::Wheel => steps::run_all(&package::wheel(&workspace), &mut std::io::stdout())?,
         Task::Bench => python::bench(&workspace)?,
         Task::Figures => {
-            python::figures(&workspace, &std::env::args().skip(2).collect::<Vec<_>>())?
+            python::figures(&workspace, &std::env::args().skip(2).collect::<Vec<_>>())?;
         }
         Task::BenchPython => println!("{}", python::BENCH.interpreter(&workspace)?.display()),
     }

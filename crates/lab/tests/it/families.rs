@@ -1,4 +1,5 @@
 //! A world of families: vehicles in winds, whose functions are those of the vehicle in the wind plus something of their own.
+#![allow(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 use taskscout::features::FeatureMap;
 use taskscout::prelude::*;
