@@ -1,4 +1,4 @@
-"""Measures the figures of the documentation and writes docs/results/measured.md from them.
+"""Measures the main figures of the documentation and writes docs/results/measured.md from them.
 
     cargo xtask figures            everything, which takes hours
     cargo xtask figures NAME ...   these only
@@ -12,6 +12,7 @@ measured again. Standard library only.
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import resource
 import shutil
@@ -21,7 +22,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 STORE = RESULTS / "measured.json"
-FLIGHTS = ROOT.parent / "shared" / "data" / "flights"
+FLIGHTS = os.environ.get("TASKSCOUT_FLIGHTS")
 
 HELD_OUT = ["--matrix-seed", "100", "--truths", "8", "--seeds", "2"]
 
@@ -63,10 +64,10 @@ def seconds(who=resource.RUSAGE_CHILDREN):
     return usage.ru_utime + usage.ru_stime
 
 
-def measure(name, arguments):
-    """Runs one command and gives what its summary says."""
+def measure(name, arguments, unnamed=()):
+    """Runs one command and gives what its summary says; the page does not name all of its arguments."""
     folder = ROOT / "target" / "figures" / name
-    full = [*arguments, "--out", str(folder), "--force"]
+    full = [*arguments, *unnamed, "--out", str(folder), "--force"]
     before = seconds()
     subprocess.run(command(full), cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     spent = seconds() - before
@@ -182,16 +183,15 @@ def main():
     if not given.page:
         subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=ROOT, check=True)
     for name in [] if given.page else given.names or known:
-        if name == "flights" and not FLIGHTS.is_dir():
-            print("figures: flights are left out: there are no recorded flights beside the repository", flush=True)
+        if name == "flights" and not FLIGHTS:
+            print("figures: flights are left out: TASKSCOUT_FLIGHTS names no folder of them", flush=True)
             continue
         print(f"figures: {name}", flush=True)
         if name == "forecast":
             store[name] = forecast()
         elif name == "flights":
             targets = [word for target in FLIGHT_TARGETS for word in ("--target", target)]
-            data = ["--data", "../shared/data/flights", "--n-target", "25"]
-            store[name] = measure(name, ["reproduce", "drone", *data, *targets])
+            store[name] = measure(name, ["reproduce", "drone", "--n-target", "25", *targets], ["--data", FLIGHTS])
         else:
             store[name] = measure(name, RUNS[name])
         STORE.write_text(json.dumps(store, indent=1) + "\n")

@@ -51,7 +51,7 @@ const TASKS: [(&str, Task, &str); 8] = [
     (
         "figures",
         Task::Figures,
-        "measure the figures of the documentation, all or those named (`figures --list`), and write docs/results/measured.md",
+        "measure the main figures of the documentation, all or those named (`figures --list`), and write docs/results/measured.md",
     ),
     (
         "bench-python",

@@ -26,7 +26,8 @@ const RESULTS: usize = 5;
 
 /// Adds `Σ_t weights_tr · column_t` to each result `r`; results lie one after another, each as long as the columns.
 ///
-/// Every entry is one chain of fused products in the order of the columns.
+/// Every entry is one chain of products in the order of the columns, fused where the machine can: results of machines that cannot
+/// differ in their last bits.
 pub fn add_combinations(columns: &[&[f64]], weights: MatRef<'_, f64>, sums: &mut [f64]) {
     Arch::new().dispatch(Combine {
         columns,

@@ -61,11 +61,12 @@ struct OpenOutput {
 }
 
 impl FamilyForecaster {
-    /// Takes what was learnt from some data: the model of families, and what the guard made of it for each of the data's targets.
+    /// Takes what was learnt from some data: the model of families, and what the guard made of it for targets that have rows,
+    /// found by their names. What is open of a target that the guard has nothing for is what its family and its rows leave.
     ///
     /// # Errors
-    /// Too few draws, a model without families, or families on a network, whose functions have no covariance on the
-    /// features.
+    /// Too few draws, a target that the data do not have or that no source task is related to, or families on a network,
+    /// whose functions have no covariance on the features.
     pub fn new(
         data: &TaskData,
         model: &Model,
@@ -78,21 +79,22 @@ impl FamilyForecaster {
         let expected = Expected::of(data)?;
         let target = |task: ForecastTargetTask| {
             let index = task.index;
-            let posteriors = choices
-                .get(index)
-                .map_or(&[][..], |one| &one.posteriors[..]);
-            if posteriors.is_empty() || hierarchies.is_empty() {
-                return Err(Error::State(
-                    "there is no forecast for families of tasks on a network: use features that are no network".into(),
-                ));
-            }
+            let Some(entry) = data.targets().get(index) else {
+                return Err(unknown_target(index, data.targets().len()));
+            };
+            let choice = choices.iter().find(|choice| choice.target == entry.name);
             let root = expected.input_root(index)?;
-            let open = posteriors.iter().map(|one| OpenOutput::of(one, &root));
-            let outputs = open.collect::<Result<Vec<_>>>()?;
+            let open = |hierarchy: &HierarchicalModel| {
+                let output = hierarchy.output;
+                match choice.and_then(|choice| choice.posteriors.get(output)) {
+                    Some(posterior) => OpenOutput::of(posterior, &root),
+                    None => open_by_family(data, hierarchy, (index, choice.is_some()), &root),
+                }
+            };
             Ok(Target {
-                features: data.targets()[index].features.clone(),
+                features: entry.features.clone(),
                 rows: data.target_rows(index),
-                outputs,
+                outputs: hierarchies.iter().map(open).collect::<Result<_>>()?,
                 task,
             })
         };
@@ -112,6 +114,10 @@ impl FamilyForecaster {
         &self,
         further: &PlannedRows,
     ) -> Result<(Interval, Vec<Interval>)> {
+        let known = |index: &usize| self.targets.iter().any(|one| one.task.index == *index);
+        if let Some((index, _)) = further.targets.iter().find(|(index, _)| !known(index)) {
+            return Err(unknown_target(*index, self.targets.len()));
+        }
         let sources = self.with(further)?;
         let targets = self.targets.iter().enumerate();
         let draws = targets.map(|(place, target)| self.draws(place, target, &sources, further));
@@ -155,11 +161,8 @@ impl FamilyForecaster {
         let known: Vec<SourceTaskWithRowLimit> =
             self.sources.iter().map(|(_, one)| one.clone()).collect();
         let mut left = Vec::with_capacity(target.outputs.len());
-        for (output, open) in target.outputs.iter().enumerate() {
+        for (hierarchy, open) in self.hierarchies.iter().zip(&target.outputs) {
             let of = |sources: &[SourceTaskWithRowLimit]| {
-                let Some(hierarchy) = self.hierarchies.get(output) else {
-                    return Ok(None);
-                };
                 let place = (target.task.index, target.features.as_slice());
                 expected_target_prediction_variance(hierarchy, place, sources, target.rows)
             };
@@ -191,9 +194,45 @@ impl FamilyForecaster {
     }
 }
 
+/// What is open of a target's function by its family and its rows alone, which may be none.
+fn open_by_family(
+    data: &TaskData,
+    hierarchy: &HierarchicalModel,
+    (index, chosen): (usize, bool),
+    root: &Mat<f64>,
+) -> Result<OpenOutput> {
+    let Some(columns) = hierarchy.feature_columns().filter(|_| !chosen) else {
+        return Err(Error::State(
+            "there is no forecast for families of tasks on a network: use features that are no network".into(),
+        ));
+    };
+    let Some(prior) = hierarchy.prior(index) else {
+        return Err(Error::State(format!(
+            "no source task is related to the target `{}`, and it has no rows: tell the study some of its rows",
+            data.targets()[index].name
+        )));
+    };
+    let rows = hierarchy.target_statistics(data, index, |_| true)?;
+    let posterior = prior.posterior(&rows, 0, 1.0)?;
+    let root = Mat::from_fn(columns.len(), root.ncols(), |i, j| root[(columns[i], j)]);
+    OpenOutput::of(&posterior, &root)
+}
+
+fn unknown_target(index: usize, count: usize) -> Error {
+    Error::State(format!(
+        "there is no target {index}: this study has {count}"
+    ))
+}
+
 impl OpenOutput {
     fn of(posterior: &LinearPosterior, root: &Mat<f64>) -> Result<Self> {
         Error::check_length("the posterior", root.nrows(), posterior.mean.len())?;
+        if !posterior.noise.is_finite() {
+            return Err(Error::NotFinite {
+                place: "the noise of a target's labels".into(),
+                value: posterior.noise,
+            });
+        }
         let half = linalg::product(posterior.covariance.as_ref(), root.as_ref());
         let open = linalg::product(root.transpose(), half.as_ref());
         let (values, _) = linalg::eigen(open.as_ref(), "the uncertainty of a target's function")?;
@@ -219,6 +258,7 @@ fn source(features: &[f64], rows: usize) -> SourceTaskWithRowLimit {
     SourceTaskWithRowLimit {
         features: features.to_vec(),
         rows,
+        // Nothing is allocated here.
         capacity: 0,
     }
 }

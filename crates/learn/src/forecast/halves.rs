@@ -67,16 +67,20 @@ fn sample(target: &TargetData, dim: usize) -> Mat<f64> {
     MatRef::from_row_major_slice(&values, values.len() / dim.max(1), dim).to_owned()
 }
 
-/// Draws of the factor by which variances of a target are to be multiplied.
+/// Draws of the factor by which variances of a target are to be multiplied; one where nothing is open.
 pub(super) fn factors(
     found: f64,
     expected: &Spread,
     place: usize,
     (count, seed): (usize, u64),
 ) -> Vec<f64> {
+    let total = expected.total();
+    if !(total > 0.0 && total.is_finite() && found.is_finite()) {
+        return vec![1.0; count];
+    }
     let squares: f64 = expected.variances.iter().map(|one| one * one).sum();
-    let freedom = expected.total().powi(2) / squares.max(f64::MIN_POSITIVE);
-    let ratio = found / (2.0 * expected.total()).max(f64::MIN_POSITIVE);
+    let freedom = total * total / squares;
+    let ratio = found / (2.0 * total);
     let all = PRIOR_FREEDOM + freedom;
     let one = |draw: usize| {
         let mut rng = derive(seed, Purpose::Forecast, &[draw as u64, 1 + place as u64, 2]);

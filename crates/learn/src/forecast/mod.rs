@@ -18,8 +18,8 @@
 //! The interval is that of the loss that will come, not of its expectation. Each draw takes embeddings `B` from their
 //! posterior given `X`, a noise variance from its posterior, and an error of the target's function from `N(0, V_t)`.
 //!
-//! Features that only approximate add a floor that no rows lower, and networks are multiplied by what two of them that are trained
-//! apart, each on half of the rows, differ by. Families of tasks, which have no embeddings, have a [`FamilyForecaster`].
+//! Features that only approximate add a floor that no rows lower. Forecasts of networks are multiplied by how far two networks,
+//! each trained on half of the rows, are apart. Families of tasks, which have no embeddings, have a [`FamilyForecaster`].
 //!
 //! What is left out: that task features or `k` may be too small for the truth; of a network with very many weights all
 //! layers before the last; of a representation of the user's own all of it but the heads on it; the error of a trainer
@@ -223,7 +223,7 @@ impl Forecaster {
 
     /// Multiplies forecasts by what two fits, each of half of the rows, are farther apart than they should be: for
     /// networks, whose descent ends in one of many optima. `fits` are of [halves](TaskData::halves) of the data, and must
-    /// have started apart.
+    /// have started apart. Targets without kept rows stay as they are.
     ///
     /// # Errors
     /// Fits of other features or tasks than the data has, or a breakdown of the numerics.

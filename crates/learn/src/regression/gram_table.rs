@@ -60,7 +60,7 @@ impl<'a> GramTable<'a> {
             sums.clear();
             sums.resize(weights.ncols() * entries(&rows).len(), 0.0);
             add_combinations(&grams, weights, &mut sums);
-            let sets = sums.chunks_exact(pairs * entries(&rows).len());
+            let sets = sums.chunks_exact((pairs * entries(&rows).len()).max(1));
             for (sums, matrix) in sets.zip(&mut matrices) {
                 place(sums, &rows, d, matrix.as_mut());
             }

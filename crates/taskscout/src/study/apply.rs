@@ -301,6 +301,7 @@ impl Study {
         let features = config.target_features(config.targets.len() - 1);
         self.data.add_target(&target.name, features)?;
         self.config = config;
+        self.cache.forget_targets();
         Ok(())
     }
 

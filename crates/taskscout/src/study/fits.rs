@@ -85,8 +85,8 @@ pub(super) struct Cache {
     pub(super) misfit: Derived<Option<Arc<Misfit>>>,
     pub(super) needs: Derived<Arc<Needs>>,
     pub(super) forecast: Derived<(ForecastKey, Arc<Forecast>)>,
-    /// Models of half of the rows each, for forecasts of networks.
-    pub(super) halves: Derived<Arc<[Model; 2]>>,
+    /// Models of half of the rows each, for forecasts of networks; none where a half has too little to learn from.
+    pub(super) halves: Derived<Option<Arc<[Model; 2]>>>,
     models: Mutex<Vec<(u64, bool, Arc<Model>)>>,
     /// A model of earlier data that plans are made with.
     pub(super) earlier: Option<Arc<Model>>,
@@ -99,6 +99,15 @@ pub(super) struct Cache {
 }
 
 impl Cache {
+    /// Forgets what depends on which targets there are; what was learnt from each one's rows stays.
+    pub(super) fn forget_targets(&mut self) {
+        *self = Self {
+            earlier: self.earlier.take(),
+            own_rows_fits: self.own_rows_fits.clone(),
+            ..Self::default()
+        };
+    }
+
     /// What follows from the data alone, for a copy of the study that has the same.
     pub(super) fn of_data(&self) -> Self {
         let members = self.members.lock().unwrap_or_else(PoisonError::into_inner);

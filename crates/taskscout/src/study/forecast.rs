@@ -56,7 +56,8 @@ impl Study {
     /// passive collection would, and on rows of the targets; what the next batch is worth; and whether to go on.
     ///
     /// The loss is the mean squared error on noise-free labels of the target's prediction from the shared
-    /// representation ([`forecast`](crate::forecast) says how it is predicted and what is left out). Intervals hold the
+    /// representation, or with families of tasks of the returned one ([`forecast`](crate::forecast) says how it is
+    /// predicted and what is left out). Intervals hold the
     /// loss that comes in nine of ten cases. Items that are under way come in any case, at their own cost: every further
     /// budget is counted from there. Nothing changes in the study, and a second call costs nothing while nothing
     /// new is told.
@@ -91,8 +92,8 @@ impl Study {
     /// ```
     ///
     /// # Errors
-    /// No budget or one of 0, too few draws, no data to have a model from, a target of which nothing is known, or what
-    /// planning refuses.
+    /// No budget or one of 0, too few draws, no data to have a model from, a target of which nothing is known, families of
+    /// tasks on a network or with a distribution of targets, or what planning or training refuses.
     pub fn forecast(&self, request: &ForecastRequest) -> Result<Arc<Forecast>> {
         request.check()?;
         let open = |item: &&super::TrackedItem| item.progress == Progress::Open;
@@ -129,7 +130,7 @@ impl Study {
     /// # Errors
     /// Too few draws, no data to have a model from, or a target of which nothing is known.
     pub fn quantities(&self, draws: usize) -> Result<TheoryQuantityEstimates> {
-        self.factor_forecaster(draws)?
+        self.embedding_forecaster(draws)?
             .quantities(&self.combined_tasks())
     }
 

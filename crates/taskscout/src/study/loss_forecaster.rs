@@ -16,7 +16,7 @@ use crate::train::{TargetOnlyCache, TrainContext};
 
 /// Predicts losses from what a study has.
 pub(super) enum LossForecaster {
-    Factors(Box<Forecaster>),
+    Embeddings(Box<Forecaster>),
     Families(FamilyForecaster),
 }
 
@@ -27,7 +27,7 @@ impl LossForecaster {
         further: &PlannedRows,
     ) -> Result<(Interval, Vec<Interval>)> {
         match self {
-            Self::Factors(forecaster) => forecaster.overall_and_target_losses(further),
+            Self::Embeddings(forecaster) => forecaster.overall_and_target_losses(further),
             Self::Families(forecaster) => forecaster.overall_and_target_losses(further),
         }
     }
@@ -40,21 +40,46 @@ impl Study {
         let targets = self.forecast_targets()?;
         let model = self.model()?;
         if model.structure.is_hierarchical() {
-            let draws = (draws, self.config.seed);
-            let choices = self.predictors()?;
-            let families = FamilyForecaster::new(&self.data, &model, &choices, targets, draws)?;
-            return Ok(LossForecaster::Families(families));
+            return self.family_forecaster(&model, targets, draws);
         }
         let mut forecaster = self.forecaster_of(targets, draws)?;
         let network = matches!(model.representation, AnyRepresentation::Mlp(_));
         if network || !self.config.input_features.is_identity() {
             forecaster = forecaster.with_approximate_features()?;
         }
-        if network && self.data.keeps_rows() {
-            let fits = self.fits_of_halves(model.dim())?;
+        let rows = network && self.data.keeps_rows();
+        if let Some(fits) = rows
+            .then(|| self.fits_of_halves(model.dim()))
+            .transpose()?
+            .flatten()
+        {
             forecaster = forecaster.compare_halves(&self.data, &fits)?;
         }
-        Ok(LossForecaster::Factors(Box::new(forecaster)))
+        Ok(LossForecaster::Embeddings(Box::new(forecaster)))
+    }
+
+    /// A forecaster by the families of tasks; the guard can only choose where all targets have rows.
+    fn family_forecaster(
+        &self,
+        model: &Model,
+        targets: Vec<ForecastTargetTask>,
+        draws: usize,
+    ) -> Result<LossForecaster> {
+        let all = self.config.targets.iter();
+        let distribution =
+            |target: &&Target| matches!(target.kind, TargetParameters::Distribution { .. });
+        if let Some(target) = all.clone().find(distribution) {
+            return Err(Error::State(format!(
+                "there is no forecast for the distribution of targets `{}` with families of tasks: name its members as targets, or use the oracle `exact`",
+                target.name
+            )));
+        }
+        let told = (0..self.config.targets.len()).all(|index| self.data.target_rows(index) > 0);
+        let choices = if told { Some(self.predictors()?) } else { None };
+        let choices = choices.as_deref().map_or(&[][..], Vec::as_slice);
+        let draws = (draws, self.config.seed);
+        let families = FamilyForecaster::new(&self.data, model, choices, targets, draws)?;
+        Ok(LossForecaster::Families(families))
     }
 
     fn check_forecast(&self) -> Result<()> {
@@ -67,7 +92,7 @@ impl Study {
     }
 
     /// A forecaster by the embeddings of tasks.
-    pub(super) fn factor_forecaster(&self, draws: usize) -> Result<Forecaster> {
+    pub(super) fn embedding_forecaster(&self, draws: usize) -> Result<Forecaster> {
         self.check_forecast()?;
         self.forecaster_of(self.forecast_targets()?, draws)
     }
@@ -77,11 +102,15 @@ impl Study {
         Forecaster::new(&self.data, &model, targets, draws, self.config.seed)
     }
 
-    /// Two models that were trained apart, each on half of the rows; kept until other rows come.
-    fn fits_of_halves(&self, k: usize) -> Result<Arc<[Model; 2]>> {
+    /// Two models that were trained apart, each on half of the rows; kept until other rows come. None where a half has too little to
+    /// learn from.
+    fn fits_of_halves(&self, k: usize) -> Result<Option<Arc<[Model; 2]>>> {
         self.cache.halves.get(self.data.version(), || {
             let trainer = self.config.oracle.trainer()?;
             let halves = self.data.halves()?;
+            if halves.iter().any(|half| half.source_rows() == 0) {
+                return Ok(None);
+            }
             let fit = |which: usize| {
                 let mut rng = derive(self.config.seed, Purpose::Forecast, &[which as u64]);
                 let context = TrainContext {
@@ -93,8 +122,11 @@ impl Study {
                 };
                 trainer.model(&halves[which], &context)
             };
-            let (first, second) = rayon::join(|| fit(0), || fit(1));
-            Ok(Arc::new([first?, second?]))
+            match rayon::join(|| fit(0), || fit(1)) {
+                (Ok(first), Ok(second)) => Ok(Some(Arc::new([first, second]))),
+                (Err(Error::Diverged { .. }), _) | (_, Err(Error::Diverged { .. })) => Ok(None),
+                (Err(error), _) | (_, Err(error)) => Err(error),
+            }
         })
     }
 

@@ -335,3 +335,24 @@ fn forecasts_say_what_rows_of_kin_and_of_the_target_bring() {
     let refused = study.quantities(100).unwrap_err().to_string();
     assert!(refused.contains("oracle `exact`"), "{refused}");
 }
+
+#[test]
+fn a_target_without_rows_is_foreseen_by_its_family() {
+    let mut study = study(vec![known("new", 1, 0.5)], 10);
+    let plan = study.ask(600).unwrap();
+    tell(&mut study, &plan);
+    let request = ForecastRequest::further(&[600]);
+    let one = study.forecast(&request).unwrap();
+    // Added after forecasts were made, and without rows of its own.
+    study.add_target(&known("other", 0, 0.3)).unwrap();
+    let both = study.forecast(&request).unwrap();
+    assert_eq!((one.targets.len(), both.targets.len()), (1, 2));
+    let other = &both.targets[1];
+    assert_eq!(other.name, "other");
+    // Its vehicle was hardly flown: more is open than of the other target, and rows of its own help.
+    assert!(other.now.mean > both.targets[0].now.mean, "{other:?}");
+    assert!(
+        other.target_rows[0].loss.mean < 0.2 * other.now.mean,
+        "{other:?}"
+    );
+}
