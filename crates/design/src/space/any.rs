@@ -78,6 +78,18 @@ impl Space {
         region::widths(self.region())
     }
 
+    /// Between which numbers each parameter lies; no bounds where it is discrete.
+    ///
+    /// ```
+    /// use taskscout::space::Space;
+    /// assert_eq!(Space::ball(1, 2.0)?.bounds(), [(-2.0, 2.0)]);
+    /// assert_eq!(Space::boxed(vec![0.0], vec![3.0])?.bounds(), [(0.0, 3.0)]);
+    /// # Ok::<(), taskscout::Error>(())
+    /// ```
+    pub fn bounds(&self) -> Vec<(f64, f64)> {
+        region::bounds(self.region())
+    }
+
     /// All tasks as one row-major block, where they can be listed.
     #[must_use]
     pub fn task_matrix(&self) -> Option<std::borrow::Cow<'_, [f64]>> {

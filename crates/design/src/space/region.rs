@@ -109,6 +109,25 @@ pub(super) fn widths(region: &dyn Region) -> Vec<f64> {
     widths
 }
 
+/// Between which numbers each parameter lies; no bounds where it is discrete.
+pub(super) fn bounds(region: &dyn Region) -> Vec<(f64, f64)> {
+    let mut bounds = vec![(f64::NEG_INFINITY, f64::INFINITY); region.dim()];
+    for Leaf { start, part } in leaves(region) {
+        match part {
+            RegionPart::Ball(ball) => {
+                bounds[start..start + ball.dim()].fill((-ball.radius(), ball.radius()));
+            }
+            RegionPart::Box(space) => {
+                for (index, (&low, &high)) in space.low().iter().zip(space.high()).enumerate() {
+                    bounds[start + index] = (low, high);
+                }
+            }
+            RegionPart::Finite(_) => {}
+        }
+    }
+    bounds
+}
+
 /// The intersection of two intervals.
 pub(super) fn intersect(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
     (a.0.max(b.0), a.1.min(b.1))

@@ -79,6 +79,11 @@ impl Deviance<'_> {
                 high[index] = high[index].max(found[index]);
             }
         }
+        // Members may be outside by what rounding puts them there.
+        for (index, (least, most)) in self.space.bounds().into_iter().enumerate() {
+            low[index] = low[index].max(least).min(best[index]);
+            high[index] = high[index].min(most).max(best[index]);
+        }
         Ok((low, high))
     }
 
